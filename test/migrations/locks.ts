@@ -10,6 +10,7 @@ const QUICK = new Set([
   'AT_DropColumn',
   'AT_DropConstraint',
   'AT_DropNotNull',
+  'AT_ReplicaIdentity',
   'AT_ResetRelOptions',
   'AT_SetRelOptions',
   'AT_SetStatistics',

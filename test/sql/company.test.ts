@@ -7,7 +7,7 @@ import { freshDatabase } from '@truckroll/testing';
 import { loadModule, parseSync } from 'libpg-query';
 import { SCHEMAS } from '../support/components.ts';
 import { UNKNOWN } from './evaluate.ts';
-import { ACROSS_COMPANIES, NOT_READ } from './exceptions.ts';
+import { ACROSS_COMPANIES, FOUND_BY_PARENT, NOT_READ } from './exceptions.ts';
 import { writtenStatements, type Written } from './statements.ts';
 import { unbound } from './unbound.ts';
 
@@ -19,8 +19,8 @@ async function tablesOfCompanies(): Promise<Map<string, Set<string>>> {
   try {
     const { rows } = await database.query<{ schema: string; tables: string[] }>({
       text: `select table_schema as schema, array_agg(table_name::text) as tables from information_schema.columns
-        where column_name = 'company_id' and table_schema = any($1) group by 1`,
-      values: [SCHEMAS.map(({ schema }) => schema)],
+        where column_name = 'company_id' and table_schema = any($1) and table_name <> all($2) group by 1`,
+      values: [SCHEMAS.map(({ schema }) => schema), FOUND_BY_PARENT],
     });
     return new Map(rows.map(({ schema, tables }) => [schema, new Set(tables)]));
   } finally {

@@ -174,6 +174,12 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
   },
 ];
 
+/**
+ * Tables of which a row is found by its endpoint or delivery, which leads to the company. Their company_id is for publications (docs/adr/0025): it
+ * begins no index, and attempts of earlier releases lack it.
+ */
+export const FOUND_BY_PARENT: readonly string[] = ['webhook_queue', 'webhook_attempts', 'webhook_recoveries', 'webhook_replays'];
+
 /** Statements whose text is not in the sources, each with its reason. */
 export const NOT_READ: Readonly<Record<string, string>> = {
   'packages/postgres/src/migrate.ts apply': 'runs migrations, which make the tables',

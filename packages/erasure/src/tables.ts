@@ -26,6 +26,28 @@ const OWN_WAYS: Readonly<Record<string, string>> = {
   catch_up: 'a cursor over all companies, which is moved',
 };
 
+/**
+ * Tables of which nothing is copied when a company moves to another database, and why (docs/adr/0025). Every other table has a replica identity
+ * that contains its company (test/leaving/replica-identities.test.ts).
+ */
+export const STAYS: Readonly<Record<string, string>> = {
+  applied_until: 'times of sources of this database',
+  catch_up: 'cursors over all companies of this database',
+  due_notes: 'derived: all days of the company are due where it goes',
+  erased_companies: 'a company that is being deleted does not move',
+  inbox: 'ids of events of this database',
+  inbox_version: 'versions of this database: those of another one say nothing here',
+  migration: 'names of migrations',
+  outbox: 'messages to Kafka, which are sent before a company moves',
+  parked_event: 'messages of this Kafka, which are applied or discarded before a company moves',
+  pending_invalidations: 'messages to Redis, which are sent before a company moves',
+  positions: 'offsets of topics of this Kafka',
+  projection_release: 'a number of this database',
+  watermarks: 'offsets of topics of this Kafka',
+  webhook_rates: 'the part of a second that an endpoint has used up',
+  webhook_workers: 'ids of processes',
+};
+
 /** Tables of every schema that name a company in a key. */
 export function keyedRules(consumers: readonly { readonly group: string; readonly topics: readonly { readonly name: string }[] }[]): TableRule[] {
   const list = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ') || `''`;

@@ -53,6 +53,29 @@ test('creates a new day once when two processes race', async () => {
   expect((await partitions()).filter((name) => name.endsWith(day.replaceAll('-', '')))).toHaveLength(4);
 });
 
+test('identifies rows of new partitions by the whole row, and of those that an older release created', async () => {
+  const day = formatDate(Math.floor(now() / DAY) - 11);
+  const tidy = new Partitions(database, silentLog);
+  await tidy.ensure([day]);
+  const identities = (): ReturnType<typeof desk.sql> =>
+    desk.sql(
+      `select p.relname::text as table, c.relreplident::text as by from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+        where p.relkind = 'p' and c.relname like $1 order by 1`,
+      [`%${day.replaceAll('-', '')}`],
+    );
+  const identified = [
+    { table: 'webhook_attempts', by: 'f' },
+    { table: 'webhook_deliveries', by: 'f' },
+    // Its key contains the company.
+    { table: 'webhook_event_log', by: 'd' },
+    { table: 'webhook_events', by: 'f' },
+  ];
+  expect(await identities()).toEqual(identified);
+  await desk.sql(`alter table webhook_deliveries_${day.replaceAll('-', '')} replica identity default`);
+  await tidy.identify();
+  expect(await identities()).toEqual(identified);
+});
+
 test('shows an attempt and the time of the next one together, or neither, when reading while it is stored', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event());

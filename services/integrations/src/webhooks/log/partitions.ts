@@ -8,6 +8,10 @@ export const KEPT_DAYS = 30;
 const DAY = 86_400_000_000;
 const EVERY_MS = 3_600_000;
 const TABLES = ['webhook_events', 'webhook_event_log', 'webhook_deliveries', 'webhook_attempts'];
+/** Tables whose key lacks the company, so that only the whole row identifies it and its company to a replica (docs/adr/0025). */
+const IDENTIFIED_BY_ROW = ['webhook_events', 'webhook_deliveries', 'webhook_attempts'];
+/** Wait for a partition's lock in ms, in which the statements of others queue behind it. */
+const LOCK_MS = 500;
 /** Number of future days with partitions, so that no event waits for one at midnight. */
 const AHEAD = 2;
 
@@ -43,10 +47,26 @@ export class Partitions implements BackgroundPart {
           // `day` needs no quoting. Deliveries are updated once; free space in their page saves updating the indexes.
           const room = table === 'webhook_deliveries' ? ' with (fillfactor = 55)' : '';
           await tx.query({ text: `create table ${partition(table, day)} partition of ${table} for values from ('${day}') to ('${day}'::date + 1)${room}` });
+          if (IDENTIFIED_BY_ROW.includes(table)) await tx.query({ text: `alter table ${partition(table, day)} replica identity full` });
         }
       }
     });
     for (const day of missing) this.#known.add(day);
+  }
+
+  /** Sets the replica identity of partitions that an older release has created. */
+  async identify(): Promise<void> {
+    const { rows } = await this.#database.query<{ name: string }>({
+      text: `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+        where p.relnamespace = current_schema()::regnamespace and p.relkind = 'p' and p.relname = any($1) and c.relreplident <> 'f' order by c.relname`,
+      values: [IDENTIFIED_BY_ROW],
+    });
+    for (const { name } of rows) {
+      await this.#database.transaction(async (tx) => {
+        await tx.query({ text: `set local lock_timeout = ${LOCK_MS}` });
+        await tx.query({ text: `alter table "${name}" replica identity full` });
+      });
+    }
   }
 
   /** Drops partitions before `oldestDay`, and their deliveries in the queue. */
@@ -79,6 +99,7 @@ export class Partitions implements BackgroundPart {
     try {
       const today = Math.floor(now() / DAY);
       await this.ensure(Array.from({ length: AHEAD + 1 }, (_, i) => formatDate(today + i)));
+      await this.identify();
       const dropped = await this.drop();
       if (dropped.length > 0) this.#log.info({ dropped }, 'dropped old parts of the webhook log');
     } catch (error) {

@@ -70,8 +70,8 @@ export function insertingDeliveries(deliveries: readonly NewDelivery[], leased?:
             select from webhook_queue p where p.endpoint_id = g.endpoint_id and p.subject = g.subject and p.sequence < g.sequence and not p.tried) as leased
           from given g join added a on a.id = g.id where a.state = 'PENDING'),
         queued as (
-          insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at, forced, lease_token, leased_until, worker)
-          select id, day, endpoint_id, subject, sequence, now(), forced, case when leased then gen_random_uuid() end,
+          insert into webhook_queue (delivery_id, day, company_id, endpoint_id, subject, sequence, due_at, forced, lease_token, leased_until, worker)
+          select id, day, company_id, endpoint_id, subject, sequence, now(), forced, case when leased then gen_random_uuid() end,
             case when leased then ${NOW} + ${LEASE} end, case when leased then $15 end from due
           returning delivery_id, lease_token, leased_until)
         select a.id as delivery_id, a.state, a.endpoint_id, a.event_id, q.lease_token, q.leased_until as lease_expires_at from added a left join queued q on q.delivery_id = a.id`,

@@ -44,11 +44,11 @@ export async function recover({ database, recoveries, secrets }: Context, reques
   return { data: { queued, remaining: Math.max(1, await countToReplay(own, rest)) } };
 }
 
-async function insertReplay(tx: Transaction, { endpoint_id, since, until, delivered }: WebhookReplay): Promise<void> {
+async function insertReplay(tx: Transaction, { company_id, endpoint_id, since, until, delivered }: WebhookReplay): Promise<void> {
   await tx.query({
     name: 'insert_webhook_replay',
-    text: 'insert into webhook_replays (endpoint_id, since, until, delivered) values ($1, $2, $3, $4)',
-    values: [endpoint_id, formatInstant(since), formatInstant(until), delivered],
+    text: 'insert into webhook_replays (company_id, endpoint_id, since, until, delivered) values ($1, $2, $3, $4, $5)',
+    values: [company_id, endpoint_id, formatInstant(since), formatInstant(until), delivered],
   });
 }
 
@@ -122,8 +122,8 @@ export async function queueSkipped(tx: Transaction, companyId: string, endpointI
   if ((await queueSome(tx, range)) < MOST_AT_ONCE) return;
   await tx.query({
     name: 'insert_webhook_resumption',
-    text: `insert into webhook_recoveries (endpoint_id, since, until, skipped_since) values ($1, $2, $3, $4) on conflict do nothing`,
-    values: [endpointId, formatInstant(range.since), formatInstant(range.until), formatInstant(skipped_since)],
+    text: `insert into webhook_recoveries (company_id, endpoint_id, since, until, skipped_since) values ($1, $2, $3, $4, $5) on conflict do nothing`,
+    values: [companyId, endpointId, formatInstant(range.since), formatInstant(range.until), formatInstant(skipped_since)],
   });
   await tx.query({
     name: 'hold_resuming_webhook',
@@ -155,8 +155,8 @@ async function queueSome(tx: Transaction, range: Range): Promise<number> {
       pending as (
         update webhook_deliveries d set state = 'PENDING', changed_at = now() from chosen c
         where d.company_id = $1 and d.day = c.day and d.id = c.id returning d.*)
-      insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at)
-      select id, day, endpoint_id, subject, sequence, now() from pending`,
+      insert into webhook_queue (delivery_id, day, company_id, endpoint_id, subject, sequence, due_at)
+      select id, day, company_id, endpoint_id, subject, sequence, now() from pending`,
     values: [...valuesOf(range), range.skipped_since == null ? null : formatInstant(range.skipped_since)],
   });
   if (rowCount > 0) notifyDue(tx);

@@ -87,8 +87,8 @@ async function queueAgain(tx: Transaction, companyId: string, endpointId: string
     text: `with delivery as (
         update webhook_deliveries d set state = 'PENDING', changed_at = now(), redeliveries = redeliveries + 1
         from unnest($1::date[], $2::uuid[]) g (day, id) where ${within} and redeliveries < ${MOST_REDELIVERIES} returning d.*)
-      insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at, tried, forced)
-      select id, day, endpoint_id, subject, sequence, now(), true, true from delivery order by id
+      insert into webhook_queue (delivery_id, day, company_id, endpoint_id, subject, sequence, due_at, tried, forced)
+      select id, day, company_id, endpoint_id, subject, sequence, now(), true, true from delivery order by id
       on conflict (delivery_id) do update set due_at = least(webhook_queue.due_at, now()), failures = 0, forced = true,
         lease_token = null, leased_until = null, worker = null`,
     values,

@@ -163,14 +163,14 @@ async function insertAttempts(tx: Transaction, day: string, attempts: readonly R
   const of = <T>(pick: (attempt: ReportRequest) => T): T[] => attempts.map(pick);
   const { rows } = await tx.query<{ id: string }>({
     name: 'insert_webhook_attempts',
-    text: `insert into webhook_attempts (day, delivery_id, lease_token, number, started_at, ended_at, succeeded, status, error, error_message,
+    text: `insert into webhook_attempts (day, company_id, delivery_id, lease_token, number, started_at, ended_at, succeeded, status, error, error_message,
         address, request_headers, response_headers, response_body, response_truncated)
-      select $1::date, a.id, a.lease_token, d.attempts + 1, a.started_at, a.ended_at, a.succeeded, a.status, a.error, a.error_message,
+      select $1::date, d.company_id, a.id, a.lease_token, d.attempts + 1, a.started_at, a.ended_at, a.succeeded, a.status, a.error, a.error_message,
         a.address, a.request_headers, a.response_headers, a.response_body, a.response_truncated
       from unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::timestamptz[], $6::boolean[], $7::integer[], $8::text[], $9::text[], $10::text[],
           $11::jsonb[], $12::jsonb[], $13::bytea[], $14::boolean[])
         a (id, lease_token, started_at, ended_at, succeeded, status, error, error_message, address, request_headers, response_headers, response_body, response_truncated)
-      cross join lateral (select attempts from webhook_deliveries where day = $1 and id = a.id limit 1) d on conflict do nothing returning delivery_id as id`,
+      cross join lateral (select company_id, attempts from webhook_deliveries where day = $1 and id = a.id limit 1) d on conflict do nothing returning delivery_id as id`,
     values: [
       day,
       uuid(of(({ delivery_id }) => delivery_id)),
