@@ -50,6 +50,14 @@ export function request(system: System, company: TestCompany, name: string): Pro
   return intake.recordServiceRequest({ company_id: company.id, id: randomUUID(), channel: ServiceRequestChannel.PHONE, summary: name });
 }
 
+/** The value with `id` in place of `from`, and under `name` wherever it has one. */
+export function renamed(value: unknown, from: string, id: string, name: string): unknown {
+  if (Array.isArray(value)) return value.map((each) => renamed(each, from, id, name));
+  if (typeof value !== 'object' || value === null) return value === from ? id : value;
+  const fields = Object.fromEntries(Object.entries(value).map(([field, each]) => [field, renamed(each, from, id, name)]));
+  return fields['id'] === id && 'name' in fields ? { ...fields, name } : fields;
+}
+
 /** A command of the operator, with its output as JSON. */
 export function operatorsCommand(system: System, args: readonly string[], folder = tmpdir()): ReturnType<typeof truckroll> {
   const addresses = Object.fromEntries(Object.entries(system.gatewayEnvironment).filter(([name]) => name.endsWith('_ADDRESS')));

@@ -43,17 +43,22 @@ test.each([
     if (owner === 'billing') return;
     server.implement(ErasureServiceService, {
       getErasure: async () => ({ erasure: null, left: [{ table: 'jobs', rows: 1 }] }),
-      getPerson: async () => ({ name: 'Marcus Oyelaran', erasure: null }),
-      async *erasePerson() {
-        erased.push(owner);
-        yield { erasure: null };
+      getPerson: async () => ({ name: 'Marcus Oyelaran', erasure: null, known_by: [] }),
+      async *findMentions() {
+        yield { mentions: [], more: 0 };
       },
     });
     const begins = async (): Promise<never> => {
       erased.push(owner);
       throw new Error('it began');
     };
-    const company = { createCompany: begins, listCompanies: async () => ({ companies: [] }), updateCompany: begins, deleteCompany: begins };
+    const company = {
+      createCompany: begins,
+      listCompanies: async () => ({ companies: [] }),
+      updateCompany: begins,
+      deleteCompany: begins,
+      erasePerson: begins,
+    };
     if (owner === 'integrations') server.implement(CompanyAdminServiceService, company);
   };
   const outcome = await withServices(implement, ...command);
@@ -61,23 +66,41 @@ test.each([
   expect(erased).toEqual([]);
 });
 
-test('an export says which service is of an earlier release, and has no manifest', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'truckroll-older-'));
-  const id = randomUUID();
+interface Sent {
+  readonly owner: Owner;
+  readonly files: readonly string[];
+}
+
+/** Exports into the folder, from services of which each sends the file that it has, unless `send` has it send another one or none. */
+async function exportInto(folder: string, id: string, send: (sent: Sent) => readonly string[] | undefined): Promise<Outcome> {
   const implement = (owner: Owner, server: GrpcServer): void => {
     const settings = { costing_enabled: true, verified_only: true, created_at: 0, updated_at: 0, webhook_endpoint_limit: 1, key_limit: 1, sandbox: false };
     const listed = async () => ({ companies: [{ id, name: 'Lone Star Comfort', timezone: 'America/Chicago', limits: null, ...settings }] });
     const methods = Object.keys(CompanyAdminServiceService).map((name) => [name, listed]);
     if (owner === 'integrations') server.implement(CompanyAdminServiceService, Object.fromEntries(methods) as never);
-    if (owner === 'billing') return;
+    const files = [`other/${owner}.ndjson`];
+    const sent = send({ owner, files });
+    if (sent === undefined) return;
     server.implement(ExportServiceService, {
-      async *exportCompany() {
-        yield { file: `other/${owner}.ndjson`, lines: Buffer.from('{}\n'), complete: true };
+      async *exportCompany({ complete }) {
+        yield { file: '', lines: Buffer.alloc(0), complete: false, files: [...new Set([...files, ...sent])] };
+        for (const file of sent.filter((each) => !complete.includes(each))) yield { file, lines: Buffer.from('{}\n'), complete: true, files: [] };
       },
     });
   };
-  const outcome = await withServices(implement, 'company', 'export', id, '--to', folder);
-  expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('billing is of a release that cannot export companies') });
+  return await withServices(implement, 'company', 'export', id, '--to', folder);
+}
+
+test('an export names what a service lacks, and what a later release has added, and then has no manifest', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-older-'));
+  const id = randomUUID();
+  const older = await exportInto(folder, id, ({ owner, files }) => (owner === 'billing' ? undefined : files));
+  expect(older).toMatchObject({ code: 1, stderr: expect.stringContaining('billing is of a release that cannot export companies') });
+  const short = await exportInto(folder, id, ({ owner, files }) => (owner === 'billing' ? [] : files));
+  expect(short).toMatchObject({ code: 3, stderr: expect.stringContaining('billing did not send other/billing.ndjson') });
   expect(readdirSync(folder)).toEqual(['other', 'records', 'unfinished.json']);
+  expect(await exportInto(folder, id, ({ files }) => files)).toMatchObject({ code: 0 });
+  const later = await exportInto(folder, id, ({ owner, files }) => (owner === 'reporting' ? [...files, 'other/new.ndjson'] : files));
+  expect(later).toMatchObject({ code: 1, stderr: expect.stringContaining('reporting has other/new.ndjson, which this export lacks') });
   rmSync(folder, { recursive: true });
 });

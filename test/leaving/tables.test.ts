@@ -61,7 +61,7 @@ test.each(SCHEMAS.map(({ schema }) => schema))('%s empties every table of a dele
 async function removingFrom(database: Database, own: Removing['own'], prepare: () => Promise<void> = async () => undefined): Promise<Removing> {
   await markErased(database, COMPANY);
   const restored = { schema: '', states: [], groups: [] };
-  const removing = { database, catchUp: undefined as never, log: silentLog, restored, own, prepare, people: { steps: [] }, poke: () => undefined };
+  const removing = { database, catchUp: undefined as never, log: silentLog, restored, own, prepare, kinds: [], people: { steps: [] }, poke: () => undefined };
   const all = { ...removing, at: new Map(), clean: new Set<string>(), said: new Map() };
   await removeNext(all);
   // Long ago, so that no call that was admitted before is waited for.

@@ -116,6 +116,13 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
     },
   },
   {
+    reason: 'A user who is erased may have been in any company, and neither sees the other.',
+    statements: {
+      'services/integrations/src/audit/erase-person.ts audit_events_with_person': ['audit_events'],
+      'services/integrations/src/audit/erase-person.ts page_of_audit_events_to_erase_from': ['audit_events'],
+    },
+  },
+  {
     reason: 'Leaves users of a deleted company to the other company whose endpoints they made.',
     statements: { 'services/integrations/src/companies/leave.ts leave_makers_of_endpoints': ['webhook_endpoints'] },
   },
@@ -127,6 +134,9 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'services/integrations/src/keys/store.ts lock_key': ['api_keys k', 'users u'],
       'services/integrations/src/keys/store.ts replace_key_value': ['api_keys'],
       'services/integrations/src/keys/store.ts revoke_key': ['api_keys', 'users u'],
+      'services/integrations/src/users/erase.ts erase_mails_to_user': ['mails'],
+      'services/integrations/src/users/erase.ts erase_user': ['users u'],
+      'services/integrations/src/users/erase.ts sending_mails_to_user': ['mails'],
       'services/integrations/src/users/store.ts lock_user': ['users'],
       'services/integrations/src/users/store.ts update_user': ['users'],
       'services/integrations/src/webhooks/health/alerts.ts webhooks_to_alert': ['webhook_endpoints e'],

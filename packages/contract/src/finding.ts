@@ -90,6 +90,24 @@ export function phoneTerm(spellings: readonly string[]): Term {
   });
 }
 
+/**
+ * Finds texts that name a person: one of the names or addresses as words in this order, or the end of one of the telephone numbers, in any
+ * spelling.
+ */
+export function mentionOf(names: readonly string[]): (text: string) => boolean {
+  const phones = names.filter(isPhoneSpelling).map(digitsOf);
+  const inOrder = (text: string): string =>
+    ` ${wordsIn(folded(text))
+      .map(({ word }) => word)
+      .join(' ')} `;
+  const wanted = names.filter((name) => !isPhoneSpelling(name) && isSearch(name)).map(inOrder);
+  const isPhone = (digits: string): boolean => spellingsOf(digits).some((each) => phones.some((phone) => phone.endsWith(each)));
+  return (text) => {
+    const words = inOrder(text);
+    return wanted.some((each) => words.includes(each)) || (phones.length > 0 && runsOfDigits(text).some(isPhone));
+  };
+}
+
 export function emailTerm(emails: readonly string[]): Term {
   return emails.map((email) => [{ start: emailEntry(email), more: 0 }]);
 }
@@ -102,6 +120,7 @@ export function foldedNumber(number: string): string {
 const ASCII = /^[\0-\x7f]*$/;
 const DIGITS = /^[0-9]+$/;
 const BETWEEN_DIGITS = /^[\s+\-.()[\]{}\p{Pd}]*$/u;
+const DIGIT_RUNS = /[0-9][0-9\s+\-.()[\]{}\p{Pd}]*/gu;
 const PHONE_SPELLING = /^\s*(?:\+\s*)?[0-9\s\-.()[\]{}/\p{Pd}]*$/u;
 /** As in +44 (0)20 7946 0958: not dialled together with the country's code. */
 const TRUNK_IN_BRACKETS = /\(0\)(?=\s*\d)/;
@@ -109,6 +128,12 @@ const ASCII_RUNS = /[a-z0-9]+/g;
 /** Runs of letters and digits. Chinese, Japanese and Korean text has no spaces between words, so its runs are apart from others. */
 const CJK = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}]`;
 const RUNS = new RegExp(String.raw`(?<cjk>(?:(?=${CJK})\p{L})+)|(?:(?!${CJK})[\p{L}\p{N}]|(?=${CJK})\p{N})+`, 'gu');
+
+/** Digits that may be a telephone number. */
+function runsOfDigits(text: string): string[] {
+  const runs = plainText(text).replace(TRUNK_IN_BRACKETS, ' ').match(DIGIT_RUNS) ?? [];
+  return runs.map((run) => run.replace(/[^0-9]/g, '')).filter((digits) => digits.length >= FEWEST_PHONE_DIGITS);
+}
 
 function wordsIn(plain: string): { word: string; at: number }[] {
   const words: { word: string; at: number }[] = [];

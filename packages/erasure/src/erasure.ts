@@ -1,13 +1,14 @@
 // Removes companies from one service, and erases people (docs/adr/0024): rpcs for operators, and tasks of the catch-up engine that do the work.
-import { ApiError, isUuid } from '@truckroll/contract';
 import type { Erasure, ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import type { Handlers } from '@truckroll/grpc';
 import { companyHash } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import { learning } from './learn.ts';
+import { mentions } from './mentions.ts';
 import type { ErasureOptions } from './options.ts';
 import { eraseNext, people } from './people.ts';
 import { removeNext, waiting, type Removing } from './remove.ts';
+import { requireId } from './request.ts';
 import { countRows, keyedRules, rulesOf } from './tables.ts';
 
 export function erasure(options: ErasureOptions): Handlers<typeof ErasureServiceService> {
@@ -22,6 +23,7 @@ export function erasure(options: ErasureOptions): Handlers<typeof ErasureService
 
   return {
     ...people(options, erasing, () => learnt?.now()),
+    ...mentions(options),
     async getErasure({ company_id: companyId, count }) {
       requireId(companyId);
       const rows = count ? await left(companyId) : [];
@@ -36,11 +38,6 @@ export function erasure(options: ErasureOptions): Handlers<typeof ErasureService
       return { erasure: found, left: rows };
     },
   };
-}
-
-export function requireId(companyId: string): void {
-  if (isUuid(companyId)) return;
-  throw ApiError.invalid([{ location: 'body', field: 'company_id', code: 'INVALID_UUID', message: 'Give the id of the company, a UUID.' }]);
 }
 
 async function stateOf(database: Database, companyId: string, waitsFor: string | undefined): Promise<Erasure | null> {

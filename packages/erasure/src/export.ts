@@ -6,7 +6,7 @@ import type { ExportServiceService } from '@truckroll/contract/gen/records/v1/ex
 import type { Handlers } from '@truckroll/grpc';
 import { erasedOf } from '@truckroll/outbox';
 import type { Database, Queryable } from '@truckroll/postgres';
-import { requireId } from './erasure.ts';
+import { requireId } from './request.ts';
 
 const ROWS = 500;
 /** Bytes of a part, which exceeds them by one row at most. */
@@ -40,14 +40,15 @@ export function companyExport({ database, kinds, tables = [] }: CompanyExportOpt
         ...kinds.map((kind) => [fileOf(kind), () => recordsOf(db, kind, { companyId, timeZone })] as const),
         ...tables.map((table) => [`other/${table.table}.ndjson`, () => rowsOf(db, table, companyId)] as const),
       ];
+      yield { file: '', lines: Buffer.alloc(0), complete: false, files: files.map(([file]) => file) };
       for (const [file, read] of files.filter(([name]) => !complete.includes(name))) {
         for await (const lines of read()) {
           signal.throwIfAborted();
-          yield { file, lines, complete: false };
+          yield { file, lines, complete: false, files: [] };
         }
         // Afterwards: no row is removed before the company is marked.
         if ((await erasedOf(db, [companyId])).size > 0) throw isLeaving();
-        yield { file, lines: Buffer.alloc(0), complete: true };
+        yield { file, lines: Buffer.alloc(0), complete: true, files: [] };
       }
     },
   };
@@ -63,9 +64,9 @@ const fileOf = ({ kind }: OwnedKind): string => (kind === 'company' ? 'records/c
 
 const records = new JsonWriter('snake');
 const documents = new JsonWriter('camel');
-const SHAPES = new Map(changeKinds.map(({ kind, record }) => [kind, record]));
+export const SHAPES: ReadonlyMap<string, Shape> = new Map(changeKinds.map(({ kind, record }) => [kind, record]));
 
-async function* recordsOf(db: Queryable, kind: OwnedKind, company: ZonedCompany): AsyncGenerator<Buffer> {
+export async function* recordsOf(db: Queryable, kind: OwnedKind, company: ZonedCompany): AsyncGenerator<Buffer> {
   const [type, logged] = kind.codes === true ? ['text', 'md5(id)::uuid'] : ['uuid', 'id'];
   for (let after: string | undefined; ; ) {
     const { rows } = await db.query<{ place: string; logged: string }>({
@@ -96,7 +97,7 @@ interface Row {
   readonly key: readonly string[];
 }
 
-async function* rowsOf(db: Queryable, table: ExportedTable, companyId: string): AsyncGenerator<Buffer> {
+export async function* rowsOf(db: Queryable, table: ExportedTable, companyId: string): AsyncGenerator<Buffer> {
   for (let after: readonly string[] = []; ; ) {
     const { rows } = await db.query<Row>({ text: selectOf(table, after.length > 0), values: [companyId, ...after] });
     const last = rows.at(-1);

@@ -2,7 +2,18 @@
 // after an interrupted command, a restart or a restore.
 import { isUuid, topics } from '@truckroll/contract';
 import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
-import { COMPANY_DELETED, PERSON_ERASED, endsOf, erasedOf, erasedPeopleIn, markErased, markPersonErased, replay, type ErasedPerson } from '@truckroll/outbox';
+import {
+  COMPANY_DELETED,
+  PERSON_ERASED,
+  endsOf,
+  erasedOf,
+  erasedPeopleAmong,
+  markErased,
+  markPersonErased,
+  replay,
+  type AskedErasure,
+  type ErasedPerson,
+} from '@truckroll/outbox';
 import { PeriodicTask, logOutage } from '@truckroll/process';
 import type { ErasureOptions, Learning } from './options.ts';
 
@@ -19,16 +30,18 @@ export function learning({ database, lock, log }: ErasureOptions, { kafka }: Lea
     // Integrations has not created it yet.
     if (offsets === undefined || ends === read) return;
     const ids = new Set<string>();
-    const people = new Map<string, ErasedPerson>();
+    const people = new Map<string, AskedErasure>();
     await replay({
       kafka,
       topic: topics.erasures,
       signal,
       async apply(events) {
         for (const { payload } of events) {
-          const { action, company_id: companyId, object_kind: kind, object_id: id } = AuditEntry.decode(payload ?? Buffer.alloc(0));
+          const { action, company_id: companyId, object_kind: kind, object_id: id, at } = AuditEntry.decode(payload ?? Buffer.alloc(0));
           if (action === COMPANY_DELETED && isUuid(companyId)) ids.add(companyId);
-          if (action === PERSON_ERASED && isUuid(companyId) && isUuid(id)) people.set(keyOf({ companyId, kind, id }), { companyId, kind, id });
+          if (action !== PERSON_ERASED || !isUuid(companyId) || !isUuid(id)) continue;
+          const person = { companyId, kind, id, askedAt: at };
+          if (!((people.get(keyOf(person))?.askedAt ?? 0) > at)) people.set(keyOf(person), person);
         }
       },
     });
@@ -40,8 +53,13 @@ export function learning({ database, lock, log }: ErasureOptions, { kafka }: Lea
       });
       log.info({ companyId }, 'removing a company that was deleted');
     }
-    const found = await erasedPeopleIn(database, [...new Set([...people.values()].map(({ companyId }) => companyId))]);
-    for (const person of found) people.delete(keyOf(person));
+    const asked = [...people.values()];
+    const found = await erasedPeopleAmong(
+      database,
+      [...new Set(asked.map(({ companyId }) => companyId))],
+      asked.map(({ id }) => id),
+    );
+    for (const person of found) if (person.askedAt >= (people.get(keyOf(person))?.askedAt ?? 0)) people.delete(keyOf(person));
     for (const person of people.values()) {
       if (ids.has(person.companyId)) continue;
       await database.of(person.companyId).transaction(async (tx) => {

@@ -1,8 +1,9 @@
 import type { CatchUp } from '@truckroll/catch-up';
 import type { ErasedPerson, KafkaClient, Restored } from '@truckroll/outbox';
-import type { Database, Queryable, Transaction } from '@truckroll/postgres';
+import type { Queryable, Transaction } from '@truckroll/postgres';
 import type { BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
+import type { MentionOptions } from './mentions.ts';
 import type { TableRule } from './tables.ts';
 
 /** Rows of one kind that may show a person. */
@@ -20,12 +21,19 @@ export interface Stepped {
   readonly after: string | null;
 }
 
+export interface KnownPerson {
+  readonly name: string;
+  /** Names, e-mail addresses and telephone numbers, by which texts may name the person. */
+  readonly knownBy: readonly string[];
+}
+
 export interface PeopleOptions {
+  /** For people who have a record, in any service. */
   readonly steps: readonly PersonStep[];
-  /** The name in the person's record; undefined if this service has no such record. */
-  readonly nameOf?: (db: Queryable, person: ErasedPerson) => Promise<string | undefined>;
-  /** Runs in the transaction that marks the person. Errors: refuses the call. */
-  readonly begin?: (tx: Transaction, person: ErasedPerson, name: string) => Promise<void>;
+  /** For users. */
+  readonly ofUsers?: readonly PersonStep[];
+  /** The person's record, or the user; undefined if this service has none with the id. */
+  readonly find?: (db: Queryable, person: ErasedPerson) => Promise<KnownPerson | undefined>;
 }
 
 export interface Learning {
@@ -33,11 +41,10 @@ export interface Learning {
   readonly background: (part: BackgroundPart) => void;
 }
 
-export interface ErasureOptions {
-  readonly database: Database;
+export interface ErasureOptions extends MentionOptions {
   readonly catchUp: CatchUp;
   readonly log: Logger;
-  /** Where the service learns deletions; absent in integrations, which begins them. */
+  /** Where the service learns deletions and erasures; absent in integrations, which begins them. */
   readonly learns?: Learning;
   /** The service's topics of state, whose keys are published as removed, and its consumers. */
   readonly restored: Pick<Restored, 'schema' | 'states' | 'groups'>;

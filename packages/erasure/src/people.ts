@@ -1,76 +1,39 @@
-// Erases people from one service: rpcs for operators, and a task of the catch-up engine that looks through what is stored, again and again
+// Erases people from one service: an rpc for operators, and a task of the catch-up engine that looks through what is stored, again and again
 // until a whole round finds nothing that shows the person.
-import { ApiError, isUuid, refused } from '@truckroll/contract';
-import type { ErasePersonRequest, ErasureServiceService, PersonErasure } from '@truckroll/contract/gen/records/v1/erasures';
+import type { ErasureServiceService, PersonErasure } from '@truckroll/contract/gen/records/v1/erasures';
 import type { Handlers } from '@truckroll/grpc';
-import { ERASABLE, markPersonErased, refuseErased, type ErasedPerson } from '@truckroll/outbox';
+import type { ErasedPerson } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
-import { pause } from '@truckroll/process';
 import type { ErasureOptions, PersonStep } from './options.ts';
+import { personOf } from './request.ts';
 
-/** Interval between progress reports in ms. */
-const REPORT_MS = 500;
 /** Time after the last change until a round may be the last: a call that was admitted before it has begun its transaction by then. */
 const SETTLED = `interval '6 seconds'`;
 
-/** `runner` is of `eraseNext`; `learn` has the service look for people that another one has begun to erase. */
+/** `runner` is of `eraseNext`; `learn` has the service look for erasures that integrations has begun. */
 export function people(
-  { database, lock, people: own }: ErasureOptions,
+  { database, people: own }: ErasureOptions,
   runner: { look(): void },
   learn: () => void,
-): Pick<Handlers<typeof ErasureServiceService>, 'getPerson' | 'erasePerson'> {
+): Pick<Handlers<typeof ErasureServiceService>, 'getPerson'> {
   return {
     async getPerson(request) {
       const person = personOf(request);
       const company = database.of(person.companyId);
       const erasure = await stateOf(company, person);
-      if (erasure === null) learn();
-      return { name: await own.nameOf?.(company, person), erasure };
-    },
-    async *erasePerson(request, { signal }) {
-      const person = personOf(request);
-      const company = database.of(person.companyId);
-      await company.transaction(async (tx) => {
-        // An import that has read the people of before has stored its lines by then, or sees that there is another one.
-        await lock?.(tx, person.companyId);
-        await refuseErased(tx, person.companyId);
-        if (await markPersonErased(tx, person)) await own.begin?.(tx, person, request.name);
-        // A replica of an earlier release may have stored the name since.
-        else await eraseAgain(tx, person);
-      });
-      for (;;) {
-        runner.look();
-        const erasure = await stateOf(company, person);
-        yield { erasure };
-        if (erasure?.ended_at != null) return;
-        await pause(REPORT_MS, signal);
-        signal.throwIfAborted();
-      }
+      if (erasure !== null && erasure.ended_at == null) runner.look();
+      // A person who was erased may have to be erased again.
+      else learn();
+      const known = await own.find?.(company, person);
+      return { name: known?.name, erasure, known_by: [...(known?.knownBy ?? [])] };
     },
   };
 }
 
-function personOf({ company_id: companyId, kind, id }: Pick<ErasePersonRequest, 'company_id' | 'kind' | 'id'>): ErasedPerson {
-  for (const [field, value] of Object.entries({ company_id: companyId, id })) {
-    if (!isUuid(value)) throw ApiError.invalid([{ location: 'body', field, code: 'INVALID_UUID', message: 'Give a UUID.' }]);
-  }
-  if (!(ERASABLE as readonly string[]).includes(kind)) throw refused('kind', `Give ${ERASABLE.join(' or ')}: other people cannot be erased yet.`);
-  return { companyId: companyId.toLowerCase(), kind, id: id.toLowerCase() };
-}
-
-async function eraseAgain(tx: Queryable, { companyId, kind, id }: ErasedPerson): Promise<void> {
-  await tx.query({
-    name: 'erase_person_again',
-    text: `update erased_people set ended_at = null, step = 0, after = null, last = false, changed_at = clock_timestamp()
-      where company_id = $1 and kind = $2 and id = $3 and ended_at is not null`,
-    values: [companyId, kind, id],
-  });
-}
-
 async function stateOf(db: Queryable, { companyId, kind, id }: ErasedPerson): Promise<PersonErasure | null> {
-  const { rows } = await db.query<{ begun_at: number; ended_at: number | null; changed: Record<string, number> }>({
+  const { rows } = await db.query<{ begun_at: number; ended_at: number | null; asked_at: number; changed: Record<string, number> }>({
     name: 'erasure_of_person',
-    text: 'select begun_at, ended_at, changed from erased_people where company_id = $1 and kind = $2 and id = $3',
+    text: 'select begun_at, ended_at, asked_at, changed from erased_people where company_id = $1 and kind = $2 and id = $3',
     values: [companyId, kind, id],
   });
   const [row] = rows;
@@ -78,8 +41,8 @@ async function stateOf(db: Queryable, { companyId, kind, id }: ErasedPerson): Pr
 }
 
 /** Does the next step of each erasure. Returns false if nothing can be done at the moment. */
-export async function eraseNext({ database, people: { steps }, restored, lock }: ErasureOptions): Promise<boolean> {
-  const all = [...steps, deadLetters(restored.groups)];
+export async function eraseNext({ database, people: { steps, ofUsers = [] }, restored, lock }: ErasureOptions): Promise<boolean> {
+  const letters = deadLetters(restored.groups);
   const { rows } = await database.query<{ company_id: string; kind: string; id: string }>({
     name: 'people_to_erase',
     text: 'select company_id, kind, id from erased_people where ended_at is null order by begun_at limit 1000',
@@ -89,7 +52,8 @@ export async function eraseNext({ database, people: { steps }, restored, lock }:
   for (const { company_id: companyId, kind, id } of rows) {
     const person = { companyId, kind, id };
     try {
-      if (await database.transaction((tx) => eraseOf(tx, all, person, lock), { retryContention: true })) more = true;
+      if (await database.transaction((tx) => eraseOf(tx, [...(kind === 'users' ? ofUsers : steps), letters], person, lock), { retryContention: true }))
+        more = true;
     } catch (error) {
       // One person's fault keeps no other one waiting.
       failures.push(error);

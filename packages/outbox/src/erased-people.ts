@@ -1,4 +1,5 @@
 // People who were erased (docs/adr/0024): their records stay, under this name, and no import brings the person back.
+import { formatInstant } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 
 /** What names and texts of an erased person are replaced by. */
@@ -7,37 +8,58 @@ export const ERASED_PERSON = 'Erased person';
 /** Action of the entry, in the audit trail and in the topic of erasures, that says that a person was erased. */
 export const PERSON_ERASED = 'person.erased';
 
-/** Kinds of records whose people can be erased. */
-export const ERASABLE = ['accounts', 'contacts'] as const;
+/** Kinds of records whose people can be erased, and users, who have no record. */
+export const ERASABLE = ['accounts', 'contacts', 'team-members', 'users'] as const;
 
 export interface ErasedPerson {
   readonly companyId: string;
-  /** Path of the record: `accounts`. */
+  /** Path of the record, such as `accounts`; `users` for a user. */
   readonly kind: string;
   readonly id: string;
 }
 
-/** The company's erased people, and those who are being erased, as `<kind>/<id>`. */
-export async function erasedPeopleOf(db: Queryable, companyId: string): Promise<ReadonlySet<string>> {
-  return new Set((await erasedPeopleIn(db, [companyId])).map(({ kind, id }) => `${kind}/${id}`));
+export interface AskedErasure extends ErasedPerson {
+  /** When the erasure was asked for last, in microseconds: the time of its entry in the audit trail. */
+  readonly askedAt: number;
 }
 
-/** Erased people of these companies, and those who are being erased. */
-export async function erasedPeopleIn(db: Queryable, companyIds: readonly string[]): Promise<ErasedPerson[]> {
-  const { rows } = await db.query<{ company_id: string; kind: string; id: string }>({
-    name: 'erased_people_in',
-    text: 'select company_id, kind, id from erased_people where company_id = any($1::uuid[])',
-    values: [companyIds],
+const KINDS = ERASABLE.map((kind) => `'${kind}'`).join();
+
+/** Those of the people with these ids who were erased, or are being erased. */
+export async function erasedPeopleAmong(db: Queryable, companyIds: readonly string[], ids: readonly string[]): Promise<AskedErasure[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await db.query<{ company_id: string; kind: string; id: string; asked_at: number }>({
+    name: 'erased_people_among',
+    text: `select company_id, kind, id, asked_at from erased_people where company_id = any($1::uuid[]) and kind in (${KINDS}) and id = any($2::uuid[])
+      and exists (select from erased_people where company_id = any($1::uuid[]))`,
+    values: [companyIds, ids],
   });
-  return rows.map(({ company_id: companyId, kind, id }) => ({ companyId, kind, id }));
+  return rows.map(({ company_id: companyId, kind, id, asked_at: askedAt }) => ({ companyId, kind, id, askedAt }));
 }
 
-/** Marks the person: from now on imports do not store the record, and a task erases what is stored. Returns false if that was done before. */
-export async function markPersonErased(tx: Queryable, { companyId, kind, id }: ErasedPerson): Promise<boolean> {
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** Every id that the documents or texts contain, once. */
+export function idsIn(documents: Iterable<Uint8Array>): string[] {
+  const ids = new Set<string>();
+  for (const { buffer, byteOffset, byteLength } of documents) {
+    for (const [id] of Buffer.from(buffer, byteOffset, byteLength).toString('latin1').matchAll(UUID)) ids.add(id);
+  }
+  return [...ids];
+}
+
+/**
+ * Marks the person: from now on imports do not store the record, and a task erases what is stored; again, if that was asked for later than
+ * before. Returns false if nothing changes.
+ */
+export async function markPersonErased(tx: Queryable, { companyId, kind, id, askedAt }: AskedErasure): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'mark_person_erased',
-    text: 'insert into erased_people (company_id, kind, id) values ($1, $2, $3) on conflict do nothing',
-    values: [companyId, kind, id],
+    text: `insert into erased_people as p (company_id, kind, id, asked_at) values ($1, $2, $3, $4)
+      on conflict (company_id, kind, id) do update
+        set asked_at = excluded.asked_at, ended_at = null, step = 0, after = null, last = false, changed_at = clock_timestamp()
+        where p.asked_at < excluded.asked_at`,
+    values: [companyId, kind, id, formatInstant(askedAt)],
   });
   return rowCount === 1;
 }

@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import { binaryArrays, type Queryable } from '@truckroll/postgres';
 
-/** SHA-256 of the id in lower case, as PostgreSQL writes it. */
 /** Action of the entry, in the audit trail and in the topic of erasures, that says so. */
 export const COMPANY_DELETED = 'company.deleted';
 
+/** SHA-256 of the id in lower case, as PostgreSQL writes it. */
 export const companyHash = (companyId: string): Buffer => createHash('sha256').update(companyId.toLowerCase()).digest();
 
 /** SQL: whether the company whose id is in this expression was deleted, or is being deleted. */

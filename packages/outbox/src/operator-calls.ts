@@ -11,6 +11,7 @@ import { NO_COMPANY, auditEntry, eventOfEntry, type AuditedChange, type AuditedS
 const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
   '/truckroll.integrations.v1.CompanyAdminService/CreateCompany',
   '/truckroll.integrations.v1.CompanyAdminService/UpdateCompany',
+  '/truckroll.integrations.v1.CompanyAdminService/ErasePerson',
   '/truckroll.integrations.v1.UserAdminService/CreateUser',
   '/truckroll.integrations.v1.UserAdminService/DeactivateUser',
   '/truckroll.integrations.v1.UserAdminService/MoveUser',
@@ -21,9 +22,6 @@ const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
   // Nothing but one entry may name a deleted company: see services/integrations/src/companies/leave.ts.
   '/truckroll.integrations.v1.CompanyAdminService/DeleteCompany',
   '/truckroll.records.v1.ErasureService/GetErasure',
-  // Their requests have the name: see services/integrations/src/companies/erase-person.ts.
-  '/truckroll.records.v1.ErasureService/ErasePerson',
-  '/truckroll.records.v1.ErasureService/GetPerson',
 ]);
 /** Not recorded: companies' systems call it all day, each call publishes events anyway, and audit entries halved its throughput. */
 const INTAKE = '/truckroll.scheduling.v1.IntakeService/';

@@ -106,5 +106,11 @@ export const outboxTables: MigrationSet = {
         );
         create index erased_people_unfinished on erased_people (begun_at) where ended_at is null;`,
     },
+    {
+      name: '0006_erasures_are_asked_for',
+      sql: `
+        -- The time of the audit entry: one of later has the person erased again.
+        alter table erased_people add column asked_at timestamptz not null default now();`,
+    },
   ],
 };

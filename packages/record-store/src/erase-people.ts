@@ -1,6 +1,6 @@
 // Erased people in records: their names in references, and lines of an import that would bring them back (docs/adr/0024).
 import { ApiError, codec, encodeMessage, type Shape } from '@truckroll/contract';
-import { ERASED_PERSON, erasedPeopleOf, type ErasedPerson } from '@truckroll/outbox';
+import { ERASED_PERSON, erasedPeopleAmong, idsIn, type ErasedPerson } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 import { refreshRecords } from './derive.ts';
 import type { Line } from './import-lines.ts';
@@ -45,27 +45,35 @@ function rename(people: People, { fields }: Shape, message: Message): boolean {
   return changed;
 }
 
+/** Ids that lines have, and how many of them are of erased people. */
+export interface Looked {
+  readonly ids: readonly string[];
+  readonly erased: number;
+}
+
 interface Erased {
   readonly lines: readonly Line[];
   /** Those that are not stored. */
   readonly refused: readonly Line[];
-  /** Number of the company's erased people. */
-  readonly people: number;
+  readonly people: Looked;
 }
 
 /** Leaves out the records of erased people, and their names in references. */
 export async function withoutErasedPeople(db: Queryable, table: Table<unknown>, companyId: string, lines: readonly Line[]): Promise<Erased> {
-  const people = await erasedPeopleOf(db, companyId);
-  if (people.size === 0) return { lines, refused: [], people: 0 };
+  const ids = idsIn(lines.map(({ document }) => document));
+  const found = await erasedPeopleAmong(db, [companyId], ids);
+  const looked = { ids, erased: found.length };
+  if (found.length === 0) return { lines, refused: [], people: looked };
+  const people = new Set(found.map(({ kind, id }) => `${kind}/${id}`));
   const refused = lines.filter(({ id }) => people.has(`${table.path}/${id}`));
   const kept = lines.filter(({ id }) => !people.has(`${table.path}/${id}`));
-  return { lines: kept.map((line) => ({ ...line, ...withoutNamesOf(people, table.resource.record, line.document) })), refused, people: people.size };
+  return { lines: kept.map((line) => ({ ...line, ...withoutNamesOf(people, table.resource.record, line.document) })), refused, people: looked };
 }
 
-/** Errors: 503 if another person of the company was erased since. Call it under the company's lock, which an erasure takes. */
-export async function requireSamePeople(tx: Queryable, companyId: string, people: number): Promise<void> {
-  if ((await erasedPeopleOf(tx, companyId)).size === people) return;
-  throw ApiError.unavailable(new Error('a person of the company is erased at this moment'), 1);
+/** Errors: 503 if another of the people was erased since. Call it under the company's lock, which an erasure takes. */
+export async function requireSamePeople(tx: Queryable, companyId: string, { ids, erased }: Looked): Promise<void> {
+  if ((await erasedPeopleAmong(tx, [companyId], ids)).length === erased) return;
+  throw ApiError.unavailable(new Error('a person in these lines is erased at this moment'), 1);
 }
 
 export interface LookedAt {

@@ -6,7 +6,7 @@ import { isContention, type Database, type Transaction } from '@truckroll/postgr
 import { handled } from '@truckroll/process';
 import { planForAnyCompany } from './any-company.ts';
 import { defectsIn, isDefect, type DefectLog, type Defects } from './defects.ts';
-import { requireSamePeople, withoutErasedPeople } from './erase-people.ts';
+import { requireSamePeople, withoutErasedPeople, type Looked } from './erase-people.ts';
 import { readLines, type Line } from './import-lines.ts';
 import { lockCompany } from './lock.ts';
 import { RecordError, liesInRecords, reasonOf } from './record-error.ts';
@@ -113,7 +113,7 @@ async function storeTogether(
   table: Table<unknown>,
   companyId: string,
   lines: readonly Line[],
-  { then = 'keep', whileWaiting, people }: StoreOptions & { people: number },
+  { then = 'keep', whileWaiting, people }: StoreOptions & { people: Looked },
 ): Promise<Outcome> {
   const store = async (tx: Transaction): Promise<Outcome> => {
     const locked = handled(

@@ -69,7 +69,7 @@ export function createBilling(config: BillingConfig): Service {
       const people = { steps: [nameOfPerson(), ...referencesToPeople(tables)] };
       server.implement(
         ErasureServiceService,
-        erasure({ database, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
+        erasure({ database, kinds, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
       );
       server.implement(ReceivablesReportServiceService, { getReceivablesReport: (request) => readReceivables(database, names, request) });
       server.implement(ExportServiceService, companyExport({ database, kinds }));

@@ -15,7 +15,14 @@ test('replaces the name of the person alone, and keeps the order of the keys', (
   expect(withoutPerson(body(), contact)).toBe(body({ contact: { id: CONTACT, name: 'Erased person' } }));
 });
 
+test('replaces the name of a team member who handled an interaction, and not what it said', () => {
+  const handled = { direction: 'OUTBOUND', handled_by: { id: CONTACT, name: 'Dana' } };
+  const shows = shown(withoutPerson(body(handled), { kind: 'team-members', id: CONTACT }));
+  expect(shows).toMatchObject({ handled_by: { name: 'Erased person' }, contact: { name: 'Bob' }, summary: 'Dear Bob' });
+});
+
 test.each([
+  ['a user', body(), { kind: 'users', id: CONTACT }],
   ['another account', body(), { kind: 'accounts', id: CONTACT }],
   ['another contact', body(), { kind: 'contacts', id: ACCOUNT }],
   ['a body without references', body({ account: null, contact: null }), account],

@@ -69,7 +69,7 @@ export function createReporting(config: ReportingConfig): Service {
       const people = { steps: [nameOfPerson(), namesInJobs, ...referencesToPeople(tables)] };
       server.implement(
         ErasureServiceService,
-        erasure({ database, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
+        erasure({ database, kinds, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
       );
       server.implement(ExportServiceService, companyExport({ database, kinds }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });

@@ -30,7 +30,7 @@ import { chooseProviders } from './notifications/providers.ts';
 import { exportedNotifications } from './notifications/exported.ts';
 import { notificationHandlers } from './notifications/read.ts';
 import { notificationSender } from './notifications/sender.ts';
-import { beginErasing, nameOf, personSteps } from './people/erase.ts';
+import { findPerson, personSteps } from './people/erase.ts';
 import { tables } from './resources/index.ts';
 import { jobAppointments } from './resources/job-appointments.ts';
 import { storeJobClasses } from './resources/job-classes.ts';
@@ -78,10 +78,10 @@ export function createScheduling(config: SchedulingConfig): Service {
       const changes = changeFeed({ database, kinds, catchUp, log, metrics });
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
-      const people = { steps: personSteps, nameOf, begin: beginErasing };
+      const people = { steps: personSteps, find: findPerson };
       server.implement(
         ErasureServiceService,
-        erasure({ database, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
+        erasure({ database, kinds, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
       );
       server.implement(ExportServiceService, companyExport({ database, kinds, tables: [exportedNotifications] }));
       serveRecords(server, tables, { database, names, afterImport: poke });

@@ -23,6 +23,21 @@ const contact = {
   updated_at: 1,
 };
 
+const teamMember = {
+  id: 't',
+  name: 'Dana Whitfield',
+  first_name: 'Dana',
+  last_name: 'Whitfield',
+  email: 'dana@example.com',
+  phone: '+15125550143',
+  title: 'Lead HVAC technician',
+  role: 'TECHNICIAN',
+  status: 'TEAM_MEMBER_STATUS_ACTIVE',
+  assignable: true,
+  color: '#aabbcc',
+  updated_at: 1,
+};
+
 test('keeps of an account what is not of the person', () => {
   const without = { id: 'a', name: 'Erased person', company_name: null, phone: null, email: null, billing_address: null, archived: true, updated_at: AT };
   expect(erased(account, 'accounts', AT)).toEqual(without);
@@ -33,9 +48,16 @@ test('keeps of a contact what is not of the person', () => {
   expect(erased(contact, 'contacts', AT)).toEqual({ id: 'c', ...names, primary_channel: null, channels: [], is_primary: true, updated_at: AT });
 });
 
+test('a team member works for the company no more', () => {
+  const names = { name: 'Erased person', first_name: 'Erased', last_name: 'person', email: null, phone: null, title: null };
+  const left = { id: 't', role: 'TECHNICIAN', color: '#aabbcc', status: 'TEAM_MEMBER_STATUS_INACTIVE', assignable: false, updated_at: AT };
+  expect(erased(teamMember, 'team-members', AT)).toEqual({ ...names, ...left });
+});
+
 test('changes nothing the second time, also where the record lacks fields', () => {
   expect(erased(erased(account, 'accounts', AT)!, 'accounts', AT + 1)).toBeUndefined();
   expect(erased(erased(contact, 'contacts', AT)!, 'contacts', AT + 1)).toBeUndefined();
+  expect(erased(erased(teamMember, 'team-members', AT)!, 'team-members', AT + 1)).toBeUndefined();
   expect(erased({ name: 'Erased person', phone: undefined, updated_at: 1 }, 'accounts', AT)).toBeUndefined();
 });
 

@@ -86,3 +86,8 @@ export const exportedTables: readonly ExportedTable[] = [
     without: { company_id: 'the company', id: 'no meaning' },
   },
 ];
+
+const WRITTEN = ['api_keys', 'views', 'webhook_endpoints'];
+
+/** Tables with texts that the company's users wrote and can change. */
+export const writtenTables = exportedTables.filter(({ table }) => WRITTEN.includes(table));

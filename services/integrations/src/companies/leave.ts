@@ -9,6 +9,7 @@ import type { Queryable } from '@truckroll/postgres';
 import { insertAuditEntries } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';
+import { ERASED_USER } from '../people.ts';
 import { checked } from '../requests.ts';
 import { erasureOf } from './erasures.ts';
 import { lockCompany } from './store.ts';
@@ -89,7 +90,7 @@ async function closeCompany(tx: Queryable, entry: AuditEntry): Promise<void> {
 export async function leaveMakersBehind(tx: Queryable, companyId: string): Promise<void> {
   await tx.query({
     name: 'leave_makers_of_endpoints',
-    text: `update users u set company_id = e.company_id, subject = 'erased ' || u.id, email = 'erased ' || u.id, first_name = 'Erased', last_name = 'person',
+    text: `update users u set company_id = e.company_id, ${ERASED_USER},
         active = false, updated_at = now()
       from (select distinct on (created_by) created_by, company_id from webhook_endpoints where company_id <> $1 order by created_by, created_at) e
       where u.company_id = $1 and u.id = e.created_by`,

@@ -1,13 +1,13 @@
 // Erases a person (docs/adr/0024): the record, through the store of records, so that names, searches, the feed and derived fields follow;
 // then what was copied from it.
-import { ApiError, codec, now, refused, shapeNamed, type Shape } from '@truckroll/contract';
+import { codec, now, shapeNamed, type Shape } from '@truckroll/contract';
 import { Interaction, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
-import type { PersonStep } from '@truckroll/erasure';
+import type { KnownPerson, PersonStep } from '@truckroll/erasure';
 import { ERASED_PERSON, type ErasedPerson } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
 import { endOfPage, referencesToPeople, upsertRecords, withoutNamesOf, type Table } from '@truckroll/record-store';
 import { tables } from '../resources/index.ts';
-import { erased, type ERASED } from './erased.ts';
+import { ERASED, erased, knownBy } from './erased.ts';
 
 const INTERACTION = shapeNamed('truckroll.scheduling.v1.Interaction');
 const SERVICE_REQUEST = shapeNamed('truckroll.scheduling.v1.ServiceRequest');
@@ -33,15 +33,9 @@ async function read(db: Queryable, { companyId, kind, id }: ErasedPerson, hold =
   return rows[0] && (codec(resource.record.typeName).decode(rows[0].document) as ErasedRecord);
 }
 
-export async function nameOf(db: Queryable, person: ErasedPerson): Promise<string | undefined> {
-  return (await read(db, person))?.name;
-}
-
-/** Errors: 404 for an unknown person, 400 for a wrong name. */
-export async function beginErasing(tx: Queryable, person: ErasedPerson, name: string): Promise<void> {
-  const record = await read(tx, person);
-  if (record === undefined) throw new ApiError('NOT_FOUND', `The company has no record with this id among its ${person.kind}.`);
-  if (record.name !== name) throw refused('name', `The record has the name ${JSON.stringify(record.name)}: give exactly this name.`);
+export async function findPerson(db: Queryable, person: ErasedPerson): Promise<KnownPerson | undefined> {
+  const record = person.kind in ERASED ? await read(db, person) : undefined;
+  return record && { name: record.name, knownBy: knownBy(record) };
 }
 
 const ownRecord: PersonStep = {
@@ -62,7 +56,11 @@ interface Recorded {
 }
 
 /** Service requests and interactions, and the answers that a repeated recording gets. */
-function recordings(table: 'service_requests' | 'interactions', shape: Shape, rewritten: (document: Buffer, row: Recorded) => Buffer): PersonStep {
+function recordings(
+  table: 'service_requests' | 'interactions',
+  shape: Shape,
+  rewritten: (document: Buffer, row: Recorded, kind: string) => Buffer,
+): PersonStep {
   return {
     table,
     async next(tx, { companyId, kind, id }, after) {
@@ -78,7 +76,7 @@ function recordings(table: 'service_requests' | 'interactions', shape: Shape, re
       const people = new Set([`${kind}/${id}`]);
       let changed = 0;
       for (const row of rows) {
-        const without = (document: Buffer): Buffer => rewritten(withoutNamesOf(people, shape, document)?.document ?? document, row);
+        const without = (document: Buffer): Buffer => rewritten(withoutNamesOf(people, shape, document)?.document ?? document, row, kind);
         const [document, answer] = [without(row.document), row.recorded && without(row.recorded)];
         if (document.equals(row.document) && (answer === null || row.recorded?.equals(answer))) continue;
         await tx.query({
@@ -95,32 +93,36 @@ function recordings(table: 'service_requests' | 'interactions', shape: Shape, re
 }
 
 /** What a notification said is the summary of its interaction, which has no fingerprint. */
-function withoutMessage(document: Buffer, { fingerprint }: Pick<Recorded, 'fingerprint'>): Buffer {
-  if (fingerprint !== null) return document;
+function withoutMessage(document: Buffer, { fingerprint }: Pick<Recorded, 'fingerprint'>, kind: string): Buffer {
+  if (fingerprint !== null || kind === 'team-members') return document;
   const interaction = Interaction.decode(document);
   if (interaction.direction !== InteractionDirection.OUTBOUND || interaction.summary === ERASED_PERSON) return document;
   return Buffer.from(Interaction.encode({ ...interaction, summary: ERASED_PERSON }).finish());
 }
 
-/** Those that are being sent end by themselves. */
+/** Messages to customers. Those that are being sent end by themselves. */
 const notifications: PersonStep = {
   table: 'notifications',
-  async next(tx, { companyId, kind, id }) {
+  async next(tx, { companyId, kind, id }, after) {
+    if (kind === 'team-members') return { changed: 0, after: null };
     const column = kind === 'accounts' ? 'account_id' : 'contact_id';
+    const end = await endOfPage(tx, 'notifications', companyId, after);
+    const page = `company_id = $1 and ${column} = $2 and ($3::uuid is null or id > $3) and ($4::uuid is null or id <= $4)`;
+    const values = [companyId, id, after, end];
     const { rowCount } = await tx.query({
       name: `erase_notifications_by_${column}`,
-      text: `update notifications set address = case when address is not null then $3 end, message = $3,
-          detail = case when status = 'QUEUED' then 'the person was erased' when status = 'SUPPRESSED' or detail is null then detail else $3 end,
+      text: `update notifications set address = case when address is not null then $5 end, message = $5,
+          detail = case when status = 'QUEUED' then 'the person was erased' when status = 'SUPPRESSED' or detail is null then detail else $5 end,
           finished_at = coalesce(finished_at, now()), status = case when status = 'QUEUED' then 'SUPPRESSED' else status end
-        where company_id = $1 and ${column} = $2 and message <> $3 and status <> 'ATTEMPTING'`,
-      values: [companyId, id, ERASED_PERSON],
+        where ${page} and message <> $5 and status <> 'ATTEMPTING'`,
+      values: [...values, ERASED_PERSON],
     });
     const { rowCount: sending } = await tx.query({
       name: `sending_notifications_by_${column}`,
-      text: `select from notifications where company_id = $1 and ${column} = $2 and status = 'ATTEMPTING' limit 1`,
-      values: [companyId, id],
+      text: `select from notifications where ${page} and status = 'ATTEMPTING' limit 1`,
+      values,
     });
-    return { changed: rowCount, waits: sending > 0, after: null };
+    return { changed: rowCount, waits: sending > 0, after: end };
   },
 };
 

@@ -1,11 +1,12 @@
-// `truckroll person erase`: every service erases what it shows of the person (docs/adr/0024).
-import { formatInstant, isUuid, owners, type Owner } from '@truckroll/contract';
-import { ErasureServiceService, type GetPersonResponse, type PersonErasure } from '@truckroll/contract/gen/records/v1/erasures';
+// `truckroll person erase`: integrations records it, and every service erases what it shows of the person (docs/adr/0024).
+import { randomUUID } from 'node:crypto';
+import { isUuid } from '@truckroll/contract';
+import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import type { GetPersonResponse } from '@truckroll/contract/gen/records/v1/erasures';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
-import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
-import { table } from '@truckroll/integrator-cli/terminal/table';
-import { isUnimplemented } from '../import/send.ts';
 import type { Session } from '../session.ts';
+import { findMentions, listMentions, type Mentions } from './mentions.ts';
+import { askAll, isOver, listRows, summary, untilOver, type States, type Work } from './services.ts';
 
 interface Named {
   company_id: string;
@@ -13,91 +14,53 @@ interface Named {
   id: string;
 }
 
-interface Rows {
-  service: Owner;
-  table: string;
-  rows: number;
-}
-
-export async function erasePerson(session: Session, person: Named, name: string | undefined): Promise<void> {
-  for (const id of [person.company_id, person.id]) if (!isUuid(id)) throw new Failure(`${id} is no id: give a UUID.`, EXIT.usage);
-  const found = await statesOf(session, person);
-  const known = found.get('scheduling')?.name;
-  // Scheduling knows people, and is the first to begin.
-  const begun = found.get('scheduling')?.erasure != null;
-  if (!begun && known == null) throw new Failure(`The company ${person.company_id} has no record ${person.id} among its ${person.kind}.`, EXIT.refused);
-  if (isOver(found) && name === undefined)
-    return report(session, person, new Map([...found].map(([service, { erasure }]) => [service, erasure as PersonErasure])));
-  if (name === undefined) {
-    const command = `truckroll person erase ${person.kind} ${person.id} --company ${person.company_id} --yes-erase ${JSON.stringify(known)}`;
-    const state = begun ? 'The erasure has begun, and not every service has ended it.' : `This is ${JSON.stringify(known)}. Nothing was erased.`;
-    const text = `${state} This erases the person for good, wherever the name is shown:\n  ${command}`;
-    return session.print({ ...person, name: known, erased: false }, text);
-  }
-  if (!begun && name !== known) {
-    throw new Failure(`The record has the name ${JSON.stringify(known)}: give exactly this name in --yes-erase.`, EXIT.refused);
-  }
-  report(session, person, await erase(session, person, name ?? ''));
-}
-
-/** Asks every service first: one of a release before this command would keep the name. */
-async function statesOf(session: Session, person: Named): Promise<Map<Owner, GetPersonResponse>> {
-  const answers = owners.map(async (service) => {
-    try {
-      return [service, await session.channel(service).client(ErasureServiceService).getPerson(person)] as const;
-    } catch (error) {
-      if (isUnimplemented(error)) {
-        throw new Failure(`${service} is of a release that cannot erase people: upgrade it first. Nothing was erased.`, EXIT.refused, error);
-      }
-      throw session.away(service, error);
+export async function erasePerson(session: Session, given: Named, name: string | undefined): Promise<void> {
+  for (const id of [given.company_id, given.id]) if (!isUuid(id)) throw new Failure(`${id} is no id: give a UUID.`, EXIT.usage);
+  const person = { ...given, company_id: given.company_id.toLowerCase(), id: given.id.toLowerCase() };
+  // Each service records the first look only.
+  const options = { requestId: randomUUID(), signal: session.io.signal };
+  const ask = (): Promise<States<GetPersonResponse>> => askAll(session, 'erase people', (service) => service.getPerson(person, options));
+  const found = await ask();
+  // Integrations is the first to begin.
+  const begun = found.get('integrations')?.erasure;
+  let askedAt = begun?.asked_at ?? 0;
+  const before = worksOf(found, askedAt);
+  if (begun == null) {
+    const known = [...found.values()].map((each) => each.name).find((each) => each != null);
+    if (known == null) throw new Failure(`The company ${person.company_id} has no record ${person.id} among its ${person.kind}.`, EXIT.refused);
+    if (name === undefined) {
+      const command = `truckroll person erase ${person.kind} ${person.id} --company ${person.company_id} --yes-erase ${JSON.stringify(known)}`;
+      const text = `This is ${JSON.stringify(known)}. Nothing was erased. This erases the person for good, wherever the name is shown:\n  ${command}`;
+      return session.print({ ...person, name: known, erased: false }, text);
     }
-  });
-  return new Map(await Promise.all(answers));
-}
-
-const isOver = (found: ReadonlyMap<Owner, GetPersonResponse>): boolean => [...found.values()].every(({ erasure }) => erasure?.ended_at != null);
-
-/** Scheduling compares the name before the others begin. Resolves when nothing is left. */
-async function erase(session: Session, person: Named, name: string): Promise<Map<Owner, PersonErasure>> {
-  const states = new Map<Owner, PersonErasure>();
-  const progress = createProgress(session.io, 'erasing', 'rows', session.json);
-  const follow = async (service: Owner, begun?: () => void): Promise<void> => {
-    try {
-      const answers = session
-        .channel(service)
-        .client(ErasureServiceService)
-        .erasePerson({ ...person, name }, { signal: session.io.signal });
-      for await (const { erasure } of answers) {
-        begun?.();
-        if (erasure != null) states.set(service, erasure);
-        const rows = [...states.values()].flatMap(({ changed }) => changed).reduce((sum, each) => sum + each.rows, 0);
-        progress.update(rows, rows, undefined);
-      }
-    } catch (error) {
-      throw session.away(service, error);
+    if (name !== known) {
+      throw new Failure(`The record has the name ${JSON.stringify(known)}: give exactly this name in --yes-erase.`, EXIT.refused);
     }
-  };
-  try {
-    const { promise: begun, resolve } = Promise.withResolvers<void>();
-    const first = follow('scheduling', resolve);
-    await Promise.race([begun, first]);
-    // Each service goes on by itself once it has begun, so one that is away keeps none of the others from beginning.
-    const all = await Promise.allSettled([first, ...owners.filter((service) => service !== 'scheduling').map((service) => follow(service))]);
-    for (const outcome of all) if (outcome.status === 'rejected') throw outcome.reason;
-  } finally {
-    progress.end();
+  } else if (!isOver(before)) {
+    session.note(`The erasure of ${person.id} has begun and cannot be stopped: this waits for its end.`);
+  } else if (name === undefined) {
+    return report(session, person, before);
   }
-  return states;
+  if (begun == null || isOver(before)) {
+    const answer = await session.client('integrations', CompanyAdminServiceService).erasePerson(person);
+    askedAt = answer.asked_at;
+  }
+  const works = await untilOver(session, 'erasing', async () => worksOf(await ask(), askedAt));
+  // What the record had is known to the run that began the erasure only.
+  const texts = new Set([...(name === undefined ? [] : [name]), ...[...found.values()].flatMap(({ known_by }) => known_by)]);
+  report(session, person, works, texts.size === 0 ? undefined : await findMentions(session, person.company_id, [...texts]));
 }
 
-function report(session: Session, person: Named, states: ReadonlyMap<Owner, PersonErasure>): void {
-  const all = [...states.values()];
-  const begunAt = formatInstant(Math.min(...all.map(({ begun_at }) => begun_at ?? Infinity)));
-  const endedAt = formatInstant(Math.max(...all.map(({ ended_at }) => ended_at ?? 0)));
-  const changed = [...states].flatMap(([service, erasure]) => erasure.changed.map((each): Rows => ({ service, ...each })));
-  const sorted = changed.toSorted((a, b) => owners.indexOf(a.service) - owners.indexOf(b.service) || (a.table < b.table ? -1 : 1));
-  const text = `${table(sorted, COLUMNS, 'No service had a row with the name.')}\nThe person was erased between ${begunAt} and ${endedAt}. What other texts, event topics and backups still have: docs/how-to/when-a-company-leaves.md`;
-  session.print({ ...person, erased: true, begun_at: begunAt, ended_at: endedAt, changed: sorted }, text);
+/** A service that knows only of an earlier erasure has not begun. */
+function worksOf(found: States<GetPersonResponse>, askedAt: number): States<Work | undefined> {
+  const work = ({ erasure }: GetPersonResponse): Work | undefined =>
+    erasure == null || erasure.asked_at < askedAt ? undefined : { ...erasure, rows: erasure.changed };
+  return new Map([...found].map(([service, state]) => [service, work(state)]));
 }
 
-const COLUMNS = { service: (row: Rows) => row.service, table: (row: Rows) => row.table, rows: (row: Rows) => String(row.rows) };
+function report(session: Session, person: Named, works: States<Work>, mentions?: Mentions): void {
+  const { rows: changed, ...times } = summary(works);
+  const said = `The person was erased between ${times.begun_at} and ${times.ended_at}. What event topics and backups still have: docs/how-to/when-a-company-leaves.md`;
+  const texts = [listRows(changed, 'No service had a row with the name.'), said, ...(mentions === undefined ? [] : [listMentions(mentions)])];
+  session.print({ ...person, erased: true, ...times, changed, ...mentions }, texts.join('\n'));
+}

@@ -5,7 +5,7 @@ import { chmod, open, readFile, readdir, rename, rm, stat, writeFile, type FileH
 import { join } from 'node:path';
 import { formatInstant, isUuid, now, owners, type Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
-import { ExportServiceService } from '@truckroll/contract/gen/records/v1/exports';
+import { ExportServiceService, type ExportCompanyRequest } from '@truckroll/contract/gen/records/v1/exports';
 import { explainFolder, makeFolder } from '@truckroll/integrator-cli/copy/folder';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
@@ -49,6 +49,7 @@ export async function exportCompany(session: Session, id: string, folder: string
   const before = await readIn<Manifest>(folder, MANIFEST, id);
   if (before !== undefined) {
     await compare(folder, before);
+    await requireEveryFile(session, company, before);
     return report(session, folder, before);
   }
   const begun = await begin(folder, company);
@@ -109,8 +110,11 @@ async function receive(session: Session, service: Owner, company: CompanyAccount
   let [bytes, handle] = [0, undefined as FileHandle | undefined];
   try {
     const request = { company_id: company.id, time_zone: company.timezone, complete: await filesIn(folder) };
+    const expected = new Set<string>();
     const answers = session.channel(service).client(ExportServiceService).exportCompany(request, { signal: session.io.signal });
-    for await (const { file, lines, complete } of answers) {
+    for await (const { file, lines, complete, files } of answers) {
+      for (const each of files) expected.add(each);
+      if (file === '') continue;
       const path = join(folder, file);
       handle ??= await open(`${path}${PARTIAL}`, 'w', OWNER_ONLY).catch(explainFolder);
       await handle.appendFile(lines).catch(explainFolder);
@@ -121,6 +125,8 @@ async function receive(session: Session, service: Owner, company: CompanyAccount
       handle = undefined;
       await rename(`${path}${PARTIAL}`, path).catch(explainFolder);
     }
+    const missing = [...expected].filter(not(await filesIn(folder)));
+    if (missing.length > 0) throw new Failure(`${service} did not send ${missing.join(', ')}: run this again.`, EXIT.unreachable);
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (isUnimplemented(error)) {
@@ -164,6 +170,33 @@ async function compare(folder: string, { files }: Manifest): Promise<void> {
     throw new Failure(`${expected.file} is not as ${MANIFEST} says: export into another folder.`, EXIT.refused);
   }
 }
+
+/** Throws Failure if a service has a file that the manifest lacks, such as one of a kind that a later release has added. */
+async function requireEveryFile(session: Session, company: CompanyAccount, { files }: Manifest): Promise<void> {
+  const complete = files.map(({ file }) => file);
+  for (const service of owners) {
+    const request = { company_id: company.id, time_zone: company.timezone, complete };
+    const missing = (await filesOf(session, service, request)).filter(not(complete));
+    if (missing.length === 0) continue;
+    throw new Failure(`${service} has ${missing.join(', ')}, which this export lacks: export into another folder.`, EXIT.refused);
+  }
+}
+
+/** Every file that the service has of the company. */
+async function filesOf(session: Session, service: Owner, request: ExportCompanyRequest): Promise<readonly string[]> {
+  try {
+    const answers = session.channel(service).client(ExportServiceService).exportCompany(request, { signal: session.io.signal });
+    for await (const { files } of answers) return files;
+    return [];
+  } catch (error) {
+    throw session.away(service, error);
+  }
+}
+
+const not =
+  (list: readonly string[]) =>
+  (each: string): boolean =>
+    !list.includes(each);
 
 function report(session: Session, folder: string, manifest: Manifest): void {
   const rows = manifest.files.filter(({ lines }) => lines > 0);

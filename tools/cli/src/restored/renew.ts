@@ -139,7 +139,8 @@ export async function renew({ databases, kafka, restoredTo, lagSeconds, signal, 
   for (const service of SERVICES) {
     await of(service).transaction(async (tx) => {
       for (const companyId of erased) await markErased(tx, companyId);
-      for (const { company_id: companyId, object_kind: kind, object_id: id } of people) await markPersonErased(tx, { companyId, kind, id });
+      for (const { company_id: companyId, object_kind: kind, object_id: id, at: askedAt } of people)
+        await markPersonErased(tx, { companyId, kind, id, askedAt });
       await appendAgain(tx, service, epoch, erased, service === scheduling ? window.repeated.map(({ placed }) => placed) : []);
       for (const state of service.states) await publishRemovals(tx, state, missing.get(state)!);
       await service.renew(tx);
@@ -166,7 +167,7 @@ export async function renew({ databases, kafka, restoredTo, lagSeconds, signal, 
     messages: kept(messages),
     mails: kept(mails),
     erased: [...erased],
-    erasedPeople: people.length,
+    erasedPeople: new Set(people.map(({ company_id, object_kind, object_id }) => `${company_id}/${object_kind}/${object_id}`)).size,
   };
 }
 

@@ -1,6 +1,6 @@
 // DeliveryService.FanOut: stores public events as deliveries, one for each subscribed endpoint.
 import type { FanOutRequest, FanOutResponse, LeaseRequest, LeasedDelivery, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { erasedPeopleIn, isErased, type ErasedPerson } from '@truckroll/outbox';
+import { erasedPeopleAmong, idsIn, isErased, type ErasedPerson } from '@truckroll/outbox';
 import { binaryArrays, type Statement, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { checked } from '../../requests.ts';
@@ -41,7 +41,7 @@ export async function fanOut({ database, partitions, deliveries, secrets }: Cont
   await partitions.ensure(recent.map(({ timestamp }) => dayOf(timestamp)));
   const { stored, subscribers } = await database.transaction(
     async (tx) => {
-      const { subscribers, sandboxes, erased, people } = await lockSubscribers(tx, [...new Set(recent.map((event) => event.company_id))], asked);
+      const { subscribers, sandboxes, erased, people } = await lockSubscribers(tx, recent, asked);
       const kept = erased.length === 0 ? recent : recent.filter((event) => !erased.includes(event.company_id));
       const given = people.length === 0 ? kept : kept.map((event) => eventWithout(people, event));
       // The caller has their bodies as they were.
@@ -77,7 +77,8 @@ function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subs
  * Locks the companies' endpoints, so that nothing is queued for an endpoint while it is being disabled. `free` is the number of deliveries
  * that may be leased now: 0 for sandboxes, whose stored bodies the caller does not have, if others are due, which go first, if the endpoint has a rate, which only Lease keeps to, or if another worker holds the lease lock, which storing must not wait for.
  */
-async function lockSubscribers(tx: Transaction, companyIds: readonly string[], asked: LeaseRequest | null | undefined): Promise<Locked> {
+async function lockSubscribers(tx: Transaction, events: readonly PublicEvent[], asked: LeaseRequest | null | undefined): Promise<Locked> {
+  const companyIds = [...new Set(events.map((event) => event.company_id))];
   const mostInFlight = asked?.max_in_flight_per_endpoint ?? 0;
   const lock = tx.query<{ held: boolean; sandboxes: string[]; erased: string[] }>({
     name: 'try_to_lock_webhook_leases',
@@ -102,7 +103,7 @@ async function lockSubscribers(tx: Transaction, companyIds: readonly string[], a
     },
     { rows },
     people,
-  ] = await Promise.all([lock, subscribers, erasedPeopleIn(tx, companyIds)]);
+  ] = await Promise.all([lock, subscribers, erasedPeopleAmong(tx, companyIds, idsIn(events.map(({ body }) => body)))]);
   const { held = false, sandboxes = [], erased = [] } = found ?? {};
   if (held && sandboxes.length === 0) return { subscribers: rows, sandboxes, erased, people };
   return { subscribers: rows.map((row) => (held && !sandboxes.includes(row.company_id) ? row : { ...row, free: 0 })), sandboxes, erased, people };

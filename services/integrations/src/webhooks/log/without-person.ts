@@ -6,6 +6,7 @@ interface Body {
   data?: {
     account?: Reference | null;
     contact?: Reference | null;
+    handled_by?: Reference | null;
     direction?: string;
     summary?: string | null;
   };
@@ -16,13 +17,17 @@ interface Reference {
   name: string;
 }
 
+/** The field that refers to a person of the kind. */
+const FIELDS: Readonly<Record<string, 'account' | 'contact' | 'handled_by'>> = { accounts: 'account', contacts: 'contact', 'team-members': 'handled_by' };
+
 /** Undefined if the body does not show the person. A message to the person is the summary of an outbound interaction. */
 export function withoutPerson(body: string, { kind, id }: Pick<ErasedPerson, 'kind' | 'id'>): string | undefined {
   const event = JSON.parse(body) as Body;
   const { data } = event;
-  const reference = kind === 'accounts' ? data?.account : data?.contact;
+  const field = FIELDS[kind];
+  const reference = field && data?.[field];
   if (data === undefined || reference?.id !== id) return undefined;
-  const says = data.direction === 'OUTBOUND' && data.summary != null && data.summary !== ERASED_PERSON;
+  const says = field !== 'handled_by' && data.direction === 'OUTBOUND' && data.summary != null && data.summary !== ERASED_PERSON;
   if (reference.name === ERASED_PERSON && !says) return undefined;
   reference.name = ERASED_PERSON;
   if (says) data.summary = ERASED_PERSON;

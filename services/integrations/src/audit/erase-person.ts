@@ -1,0 +1,82 @@
+// Erases a person from the audit trail (docs/adr/0024), which has names of users and of team members.
+import { formatInstant } from '@truckroll/contract';
+import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
+import type { PersonStep } from '@truckroll/erasure';
+import { ERASED_PERSON, erasedPeopleAmong, idsIn } from '@truckroll/outbox';
+import type { Queryable } from '@truckroll/postgres';
+import { entryWithout } from './without-person.ts';
+
+/** Entries that one transaction looks at. */
+const LOOKED_AT = 1000;
+const OWN = `actor_kind = 'USER' and actor_id = $4`;
+
+interface Entry {
+  readonly company_id: string;
+  readonly at: number;
+  readonly id: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** The address of a user that was not erased yet. */
+async function emailOf(tx: Queryable, companyId: string, id: string): Promise<string | undefined> {
+  const { rows } = await tx.query<{ email: string }>({
+    name: 'email_of_user_to_erase',
+    text: `select email from users where company_id = $1 and id = $2 and email <> id || '@erased.invalid'`,
+    values: [companyId, id],
+  });
+  return rows[0]?.email;
+}
+
+/** A user may have moved, and neither company sees the other: all companies are looked through. */
+export const trail: PersonStep = {
+  table: 'audit_events',
+  async next(tx, { companyId, kind, id: person }, place) {
+    const only = kind === 'users' ? null : companyId;
+    const email = kind === 'users' ? await emailOf(tx, companyId, person) : undefined;
+    const from = place?.split(' ') ?? [null, null, null];
+    const { rows: ends } = await tx.query<Pick<Entry, 'company_id' | 'at' | 'id'>>({
+      name: 'page_of_audit_events_to_erase_from',
+      text: `select company_id, at, id from audit_events
+        where ($1::uuid is null or (company_id, at, id) > ($1::uuid, $2::timestamptz, $3::uuid)) and ($4::uuid is null or company_id = $4)
+        order by company_id, at, id offset ${LOOKED_AT - 1} limit 1`,
+      values: [...from, only],
+    });
+    const [end] = ends;
+    const to = end === undefined ? [null, null, null] : [end.company_id, formatInstant(end.at), end.id];
+    const { rows } = await tx.query<Entry>({
+      name: 'audit_events_with_person',
+      text: `select company_id, at, id, before, after from audit_events
+        where ($1::uuid is null or (company_id, at, id) > ($1::uuid, $2::timestamptz, $3::uuid))
+          and ($4::uuid is null or (company_id, at, id) <= ($4::uuid, $5::timestamptz, $6::uuid)) and ($7::uuid is null or company_id = $7)
+          and (position($8::text in concat_ws(' ', case when actor_kind = 'USER' then actor_id end, before, after)) > 0
+            or company_id = $9 and position($10::text in concat_ws(' ', before, after)) > 0)
+        order by company_id, at, id`,
+      values: [...from, ...to, only, person, companyId, email ?? null],
+    });
+    let changed = 0;
+    for (const { company_id: of, at, id, before, after } of rows) {
+      // In another company, another user may have the address.
+      const [earlier, later] = [before, after].map((json) => entryWithout(json, person, of === companyId ? email : undefined));
+      const { rowCount } = await tx.query({
+        name: 'erase_person_from_audit_event',
+        text: `update audit_events set actor_name = case when ${OWN} then $5 else actor_name end, before = $6, after = $7
+          where company_id = $1 and at = $2 and id = $3
+            and (before is distinct from $6 or after is distinct from $7 or ${OWN} and actor_name <> $5)`,
+        values: [of, formatInstant(at), id, person, ERASED_PERSON, earlier, later],
+      });
+      changed += rowCount;
+    }
+    return { changed, after: end === undefined ? null : to.join(' ') };
+  },
+};
+
+/** Entries of other services without erased people, whom those that arrive late show as they were. */
+export async function withoutErasedPeople(db: Queryable, entries: readonly AuditEntry[]): Promise<readonly AuditEntry[]> {
+  const texts = entries.flatMap(({ before, after }) => [before, after].flatMap((text) => (text == null ? [] : [Buffer.from(text)])));
+  const people = await erasedPeopleAmong(db, [...new Set(entries.map(({ company_id }) => company_id))], idsIn(texts));
+  return people.reduce<readonly AuditEntry[]>(
+    (all, { id }) => all.map((entry) => ({ ...entry, before: entryWithout(entry.before, id), after: entryWithout(entry.after, id) })),
+    entries,
+  );
+}

@@ -1,0 +1,119 @@
+// Erases a person from webhooks that were sent or wait, and from what receivers answered (docs/adr/0024).
+import { formatInstant } from '@truckroll/contract';
+import type { PersonStep } from '@truckroll/erasure';
+import { ERASED_PERSON, type ErasedPerson } from '@truckroll/outbox';
+import { binaryArrays, type Transaction } from '@truckroll/postgres';
+import { withoutPerson } from './without-person.ts';
+
+/** Rows that one transaction looks at. */
+const LOOKED_AT = 200;
+
+interface Event {
+  readonly day: string;
+  readonly id: string;
+  readonly body: Buffer | null;
+}
+
+interface Logged extends Event {
+  readonly occurred_at: number;
+}
+
+/** Replaces bodies that show the person. Returns their number. */
+async function replaceBodies(tx: Transaction, person: ErasedPerson, events: readonly Event[]): Promise<number> {
+  const shown = events.flatMap(({ day, id, body }) => {
+    const without = body?.includes(person.id) === true ? withoutPerson(body.toString(), person) : undefined;
+    return without === undefined ? [] : [{ day, id, body: Buffer.from(without) }];
+  });
+  if (shown.length === 0) return 0;
+  await tx.query({
+    name: 'erase_person_from_webhook_events',
+    text: `update webhook_events e set body = g.body from unnest($2::date[], $3::uuid[], $4::bytea[]) g(day, id, body)
+      where e.company_id = $1 and e.day = any($2::date[]) and e.day = g.day and e.id = g.id`,
+    values: [person.companyId, shown.map(({ day }) => day), shown.map(({ id }) => id), binaryArrays.bytea(shown.map(({ body }) => body))],
+  });
+  return shown.length;
+}
+
+const events: PersonStep = {
+  table: 'webhook_events',
+  async next(tx, person, after) {
+    const place = after?.split(' ') ?? [null, null, null];
+    const { rows } = await tx.query<Logged>({
+      name: 'webhook_events_to_erase_from',
+      text: `select l.day::text as day, l.occurred_at, l.id, e.body from (
+          select day, occurred_at, id from webhook_event_log
+          where company_id = $1 and ($2::date is null or (day, occurred_at, id) > ($2::date, $3::timestamptz, $4::uuid))
+          order by day, occurred_at, id limit ${LOOKED_AT}) l
+        left join webhook_events e on e.company_id = $1 and e.day = l.day and e.id = l.id
+        order by l.day, l.occurred_at, l.id`,
+      values: [person.companyId, ...place],
+    });
+    let changed = await replaceBodies(tx, person, rows);
+    const named = person.kind === 'accounts' ? rows.filter(({ body }) => body?.includes(person.id)) : [];
+    if (named.length > 0) {
+      const { rowCount } = await tx.query({
+        name: 'erase_customer_from_webhook_event_log',
+        text: `update webhook_event_log l set customer_name = $5 from unnest($2::date[], $3::timestamptz[], $4::uuid[]) g(day, occurred_at, id)
+          where l.company_id = $1 and l.day = any($2::date[]) and l.day = g.day and l.occurred_at = g.occurred_at and l.id = g.id and l.customer_name <> $5`,
+        values: [
+          person.companyId,
+          named.map(({ day }) => day),
+          binaryArrays.timestamptz(named.map(({ occurred_at }) => occurred_at)),
+          named.map(({ id }) => id),
+          ERASED_PERSON,
+        ],
+      });
+      changed += rowCount;
+    }
+    const last = rows.length === LOOKED_AT ? rows.at(-1) : undefined;
+    return { changed, after: last === undefined ? null : `${last.day} ${formatInstant(last.occurred_at)} ${last.id}` };
+  },
+};
+
+interface Delivered extends Event {
+  readonly endpoint_id: string;
+  readonly delivery_id: string;
+}
+
+/** What lists show of deliveries, and what receivers answered, who may repeat what they got. Includes tests, which are not in the log of events. */
+const deliveries: PersonStep = {
+  table: 'webhook_deliveries',
+  async next(tx, person, after) {
+    const place = after?.split(' ') ?? [null, null, null];
+    const { rows } = await tx.query<Delivered>({
+      name: 'webhook_deliveries_to_erase_from',
+      text: `select d.endpoint_id, d.day::text as day, d.id as delivery_id, e.id, e.body from (
+          select endpoint_id, day, id, event_id from webhook_deliveries
+          where company_id = $1 and ($2::uuid is null or (endpoint_id, day, id) > ($2::uuid, $3::date, $4::uuid))
+          order by endpoint_id, day, id limit ${LOOKED_AT}) d
+        left join webhook_events e on e.company_id = $1 and e.day = d.day and e.id = d.event_id
+        order by d.endpoint_id, d.day, d.id`,
+      values: [person.companyId, ...place],
+    });
+    let changed = await replaceBodies(tx, person, rows);
+    const shown = rows.filter(({ body }) => body?.includes(person.id));
+    if (shown.length > 0) changed += await eraseAnswers(tx, person, shown);
+    const last = rows.length === LOOKED_AT ? rows.at(-1) : undefined;
+    return { changed, after: last === undefined ? null : `${last.endpoint_id} ${last.day} ${last.delivery_id}` };
+  },
+};
+
+async function eraseAnswers(tx: Transaction, { companyId, kind }: ErasedPerson, shown: readonly Delivered[]): Promise<number> {
+  const places = [shown.map(({ day }) => day), shown.map(({ delivery_id: id }) => id)];
+  const { rowCount: answers } = await tx.query({
+    name: 'erase_person_from_webhook_attempts',
+    text: `update webhook_attempts a set response_headers = '[]', response_body = $3 from unnest($1::date[], $2::uuid[]) g(day, id)
+      where a.day = any($1::date[]) and a.day = g.day and a.delivery_id = g.id and (a.response_body <> $3 or a.response_headers <> '[]')`,
+    values: [...places, Buffer.from(ERASED_PERSON)],
+  });
+  if (kind !== 'accounts') return answers;
+  const { rowCount: names } = await tx.query({
+    name: 'erase_customer_from_webhook_deliveries',
+    text: `update webhook_deliveries d set customer_name = $4 from unnest($2::date[], $3::uuid[]) g(day, id)
+      where d.company_id = $1 and d.day = any($2::date[]) and d.day = g.day and d.id = g.id and d.customer_name <> $4`,
+    values: [companyId, ...places, ERASED_PERSON],
+  });
+  return answers + names;
+}
+
+export const personSteps: readonly PersonStep[] = [events, deliveries];

@@ -1,0 +1,148 @@
+// People who worked for a company ask to be erased: a technician, and a user of this installation. No row, topic of state or Redis key shows them.
+import { randomUUID } from 'node:crypto';
+import { KeyAdminServiceService, UserAdminServiceService, type User } from '@truckroll/contract/gen/integrations/v1/admin';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { InteractionChannel, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
+import { generateCompany } from '@truckroll/demo-company';
+import { until } from '@truckroll/testing/until';
+import { dispatchDesk, type DispatchDesk } from '../support/dispatch.ts';
+import type { Json } from '../support/expected.ts';
+import { untilFollowed } from '../support/read-models.ts';
+import { startSystem, type System, type TestCompany } from '../support/system.ts';
+import { operatorsCommand, renamed } from './fill.ts';
+import { messagesWith, redisKeysWith, rowsWith } from './search.ts';
+
+const MINUTES = 60_000;
+const TECHNICIAN = 'Tamsin Larkspur';
+const USER = 'Odalys Fernhollow';
+const TEXTS = { technician: ['Tamsin', 'Larkspur', '5125550166'], user: ['Odalys', 'Fernhollow'] };
+
+let system: System;
+let desk: DispatchDesk;
+let other: TestCompany;
+let technician: Json;
+let user: User;
+
+const users = () => system.channel('integrations').client(UserAdminServiceService);
+const erase = (kind: string, id: string, ...more: string[]) => operatorsCommand(system, ['person', 'erase', kind, id, '--company', desk.company.id, ...more]);
+
+/** Nothing shows the texts, but for Redis until its entries end. */
+async function expectNothingWith(texts: readonly string[]): Promise<void> {
+  expect(await rowsWith(system.database, texts)).toEqual({});
+  const kafka = { brokers: system.serviceEnvironment['KAFKA_BROKERS']!, prefix: system.serviceEnvironment['KAFKA_PREFIX']! };
+  await until(
+    'topics of state without the name',
+    async () => (await messagesWith(kafka, texts)).state,
+    (found) => found.length === 0,
+  );
+  expect(await redisKeysWith(system.gatewayEnvironment['REDIS_URL']!, texts)).toEqual([]);
+}
+
+/** A technician whom records of every kind name that can name one. */
+async function storeTechnician(): Promise<void> {
+  const records = [...generateCompany({ seed: 3, size: 12, timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' })];
+  const members = [...records.find(({ path }) => path === 'team-members')!.records] as Json[];
+  const texts = JSON.stringify(records.map((each) => [...each.records]));
+  const named = members.toSorted((a, b) => texts.split(b['id']).length - texts.split(a['id']).length)[0]!;
+  const own = { first_name: 'Tamsin', last_name: 'Larkspur', email: 'larkspur@example.com', phone: '+15125550166', title: 'Tamsin’s own title' };
+  technician = { ...named, name: TECHNICIAN, ...own, status: 'ACTIVE', assignable: true };
+  for (const { path, records: of } of records) {
+    const lines = ([...of] as Json[]).map((record) => renamed(record, named['id'], named['id'], TECHNICIAN) as Json);
+    await desk.store(path, ...lines.map((line) => (line['id'] === named['id'] ? technician : line)));
+  }
+  await desk.store('jobs', { ...desk.job, summary: 'Call (512) 555-0166 before' });
+  expect((await desk.add(await desk.visit(), { team_member_id: technician['id'] })).status).toBe(201);
+  await system.channel('scheduling').client(IntakeServiceService).recordInteraction({
+    company_id: desk.company.id,
+    id: randomUUID(),
+    channel: InteractionChannel.CALL,
+    direction: InteractionDirection.OUTBOUND,
+    summary: 'asked for a time',
+    handled_by_id: technician['id'],
+    started_at: 1_772_000_000_000_000,
+    ended_at: 1_772_000_060_000_000,
+  });
+}
+
+/** A user who made a key, an endpoint and a view, got e-mails, and was in two companies. */
+async function storeUser(): Promise<void> {
+  const names = { email: 'odalys@example.com', first_name: 'Odalys', last_name: 'Fernhollow' };
+  user = (await users().createUser({ company_id: other.id, ...names, subject: 'odalys at an issuer' })).user!;
+  await users().moveUser({ id: user.id, company_id: desk.company.id });
+  await system.channel('integrations').client(KeyAdminServiceService).createKey({ company_id: desk.company.id, user_id: user.id, name: 'a key', limits: null });
+  const as = { ...desk.company, userId: 'odalys at an issuer' };
+  const send = (method: string, path: string, body: unknown): Promise<Response> =>
+    fetch(`${system.baseUrl}/api/v1/integrations/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${system.userToken(as)}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const webhook = await send('POST', 'webhooks', { name: 'all', url: 'https://example.com', eventTypes: ['service_request.created'] });
+  expect(webhook.status).toBe(201);
+  expect((await send('DELETE', `webhooks/${((await webhook.json()) as Json)['data']['id']}`, undefined)).status).toBeLessThan(300);
+  expect((await send('PUT', 'views/mine', { query: '#/jobs', shared: true })).status).toBeLessThan(300);
+  const text = `insert into integrations.mails (company_id, user_id, subject, body, due_at) values ($1, $2, $3, $3, now() + interval '1 hour')`;
+  await system.database.query({ text, values: [desk.company.id, user.id, `Dear ${USER}`] });
+}
+
+beforeAll(async () => {
+  system = await startSystem();
+  desk = await dispatchDesk(system);
+  other = await system.createCompany();
+  await storeTechnician();
+  await storeUser();
+  await untilFollowed(system, desk.company);
+}, 3 * MINUTES);
+afterAll(() => system?.stop(), MINUTES);
+
+test(
+  'erases a team member in every service, who becomes inactive, and lists texts of records that have the number',
+  async () => {
+    const id = technician['id'] as string;
+    const before = await rowsWith(system.database, TEXTS.technician);
+    for (const name of ['scheduling.team_members', 'scheduling.job_appointments', 'scheduling.interactions', 'billing.payments', 'reporting.names'])
+      expect(before[name]).toBeGreaterThan(0);
+    const { code, stdout } = await erase('team-members', id, '--yes-erase', TECHNICIAN);
+    expect(code).toBe(0);
+    const mentions = [{ service: 'scheduling', kind: 'jobs', id: desk.job['id'], field: 'summary' }];
+    expect(JSON.parse(stdout)).toMatchObject({ mentions, more_mentions: 0 });
+    await expectNothingWith(TEXTS.technician);
+    const shown = (await system.get(desk.company, `/v1/team-members/${id}`)).body['data'];
+    expect(shown).toMatchObject({ id, name: 'Erased person', email: null, phone: null, title: null, status: 'INACTIVE', assignable: false });
+    const { problems } = await system.importRecords(desk.company, 'team-members', [technician]);
+    expect(problems).toMatchObject([{ line: 1, field: 'id', message: expect.stringContaining('was erased') }]);
+  },
+  2 * MINUTES,
+);
+
+test('refuses a user who is active, and one of another company', async () => {
+  expect(await erase('users', user.id, '--yes-erase', USER)).toMatchObject({ code: 1, stderr: expect.stringContaining('truckroll user deactivate') });
+  expect(await erase('users', other.userId, '--yes-erase', USER)).toMatchObject({ code: 1, stderr: expect.stringContaining('has no record') });
+});
+
+test(
+  'erases a user from the trail of each company that the user was in, with e-mails, and keeps what the user did',
+  async () => {
+    const entries = `select company_id, id, at, actor_kind, actor_id, action, object_id from integrations.audit_events
+      where action not like 'erasure.%' and action <> 'person.erased' and ($1 in (actor_id, object_id) or position($1 in after) > 0) order by at, id`;
+    await users().deactivateUser({ id: user.id });
+    const { rows: before } = await system.database.query({ text: entries, values: [user.id] });
+    const named = await rowsWith(system.database, TEXTS.user);
+    expect(named).toMatchObject({ 'integrations.users': 1, 'integrations.mails': 1 });
+    expect(named['integrations.audit_events']).toBeGreaterThan(4);
+    expect(await erase('users', user.id, '--yes-erase', USER)).toMatchObject({ code: 0 });
+    await expectNothingWith(TEXTS.user);
+    const { rows: after } = await system.database.query({ text: entries, values: [user.id] });
+    expect(after).toEqual(before);
+    const actor = `select distinct actor_name from integrations.audit_events where actor_id = $1`;
+    expect((await system.database.query({ text: actor, values: [user.id] })).rows).toEqual([{ actor_name: 'Erased person' }]);
+    const mail = `select subject, body, status from integrations.mails where user_id = $1`;
+    expect((await system.database.query({ text: mail, values: [user.id] })).rows).toEqual([
+      { subject: 'Erased person', body: 'Erased person', status: 'SUPPRESSED' },
+    ]);
+    await expect(system.database.query({ text: `update integrations.audit_events set after = null where actor_id = $1`, values: [user.id] })).rejects.toThrow(
+      '42501',
+    );
+  },
+  2 * MINUTES,
+);
