@@ -65,7 +65,10 @@ test(
   async () => {
     const chunk = { company_id: leaving.id, key_id: randomUUID(), failed: false, first_at: 1, last_at: 2, count: 1 };
     const requests = Buffer.from(LoggedRequests.encode({ requests: [] }).finish());
-    await system.channel('integrations').client(RequestLogServiceService).storeRequests({ chunks: [{ ...chunk, requests }] });
+    await system
+      .channel('integrations')
+      .client(RequestLogServiceService)
+      .storeRequests({ chunks: [{ ...chunk, requests }] });
     expect(await rowsWith(system.database, [leaving.id])).toEqual({ 'integrations.audit_events': 1 });
     await sql(`insert into reporting.names (company_id, kind, id, name, version) values ($1, 'accounts', $1, 'x', 1)`, leaving.id);
     await setAside(leaving.id, 1, `${leaving.id}/accounts/x`, 1);

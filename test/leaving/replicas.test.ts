@@ -32,7 +32,8 @@ const names: PersonStep = {
           select id from names where company_id = $1 and ($2::uuid is null or id > $2) order by id limit ${PAGE}) returning id`,
       values: [companyId, after],
     });
-    return { changed: rows.length, after: rows.length < PAGE ? null : rows.map(({ id }) => id).toSorted().at(-1)! };
+    const ids = rows.map(({ id }) => id).toSorted();
+    return { changed: rows.length, after: rows.length < PAGE ? null : ids.at(-1)! };
   },
 };
 
