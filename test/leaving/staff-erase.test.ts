@@ -4,7 +4,9 @@ import { KeyAdminServiceService, UserAdminServiceService, type User } from '@tru
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { InteractionChannel, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import { generateCompany } from '@truckroll/demo-company';
+import { Database } from '@truckroll/postgres';
 import { until } from '@truckroll/testing/until';
+import { append, auditEvent } from '../../packages/outbox/src/index.ts';
 import { dispatchDesk, type DispatchDesk } from '../support/dispatch.ts';
 import type { Json } from '../support/expected.ts';
 import { untilFollowed } from '../support/read-models.ts';
@@ -114,6 +116,20 @@ test(
   },
   2 * MINUTES,
 );
+
+test('an entry of the trail that arrives late has the name no more', async () => {
+  const shown = { id: randomUUID(), team_member: { id: technician['id'], name: TECHNICIAN } };
+  const entry = { companyId: desk.company.id, action: 'assignment.added', object: { kind: 'job-assignments', id: shown.id }, after: JSON.stringify(shown) };
+  const scheduling = new Database({ url: system.serviceEnvironment['DATABASE_URL']!, schema: 'scheduling', maxConnections: 1 });
+  await scheduling.transaction((tx) => append(tx, [auditEvent('scheduling', entry)]));
+  await scheduling.close();
+  const { rows } = await until(
+    'the entry',
+    () => system.database.query({ text: 'select after from integrations.audit_events where object_id = $1', values: [shown.id] }),
+    ({ rowCount }) => rowCount === 1,
+  );
+  expect(JSON.parse((rows[0] as { after: string }).after)).toEqual({ ...shown, team_member: { id: technician['id'], name: 'Erased person' } });
+});
 
 test('refuses a user who is active, and one of another company', async () => {
   expect(await erase('users', user.id, '--yes-erase', USER)).toMatchObject({ code: 1, stderr: expect.stringContaining('truckroll user deactivate') });
