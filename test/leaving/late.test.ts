@@ -1,4 +1,4 @@
-// A company is deleted and people are erased while Redis is away; what was set aside or stored since goes when the operator asks again.
+// A company is deleted and people are erased while Redis is away; dead letters, and rows that were stored since, go when the operator asks again.
 import { randomUUID } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';

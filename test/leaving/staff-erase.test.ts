@@ -40,7 +40,7 @@ async function expectNothingWith(texts: readonly string[]): Promise<void> {
   expect(await redisKeysWith(system.gatewayEnvironment['REDIS_URL']!, texts)).toEqual([]);
 }
 
-/** A technician whom records of every kind name that can name one. */
+/** A technician that records of every kind name that can name one. */
 async function storeTechnician(): Promise<void> {
   const records = [...generateCompany({ seed: 3, size: 12, timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' })];
   const members = [...records.find(({ path }) => path === 'team-members')!.records] as Json[];

@@ -71,7 +71,7 @@ export const trail: PersonStep = {
   },
 };
 
-/** Entries of other services without erased people, whom those that arrive late show as they were. */
+/** Entries of other services without the names of erased people, which those that arrive late still have. */
 export async function withoutErasedPeople(db: Queryable, entries: readonly AuditEntry[]): Promise<readonly AuditEntry[]> {
   const texts = entries.flatMap(({ before, after }) => [before, after].flatMap((text) => (text == null ? [] : [Buffer.from(text)])));
   const people = await erasedPeopleAmong(db, [...new Set(entries.map(({ company_id }) => company_id))], idsIn(texts));

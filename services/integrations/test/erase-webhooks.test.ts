@@ -1,0 +1,78 @@
+// An erased person goes from webhooks in pages, whatever their number, and a second round finds nothing.
+import { randomUUID } from 'node:crypto';
+import type { PersonStep } from '@truckroll/erasure';
+import type { Database } from '@truckroll/postgres';
+import { silentLog } from '@truckroll/telemetry';
+import { openFreshDatabase } from '@truckroll/testing';
+import { schema } from '../src/schema.ts';
+import { personSteps } from '../src/webhooks/log/erase-person.ts';
+import { Partitions } from '../src/webhooks/log/partitions.ts';
+
+const DAYS = ['2026-11-20', '2026-11-21'];
+/** Events of a day: two days are five pages. */
+const EVENTS = 450;
+const [companyId, other, id, endpoint] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+const person = { companyId, kind: 'accounts', id };
+
+let database: Database;
+let close: () => Promise<void>;
+const sql = async (text: string, ...values: unknown[]) => (await database.query({ text, values })).rows;
+
+beforeAll(async () => {
+  ({ database, close } = await openFreshDatabase(schema));
+  await new Partitions(database, silentLog).ensure(DAYS);
+  // The last event of a day is a test, which the log does not list.
+  for (const [of, named] of [
+    [companyId, id],
+    [other, id],
+    [companyId, randomUUID()],
+  ] as const) {
+    const body = JSON.stringify({ data: { account: { id: named, name: 'Ann' } } });
+    const events = `with events as (select d, gen_random_uuid() as event, gen_random_uuid() as delivery, n from unnest($2::date[]) d, generate_series(1, ${EVENTS}) n),
+      bodies as (insert into webhook_events (day, id, company_id, type, body) select d, event, $1, 't', convert_to($3, 'UTF8') from events),
+      log as (insert into webhook_event_log (day, company_id, occurred_at, id, type, subject, sequence, customer_name)
+        select d, $1, d, event, 't', 's', n, 'Ann' from events where n < ${EVENTS}),
+      deliveries as (insert into webhook_deliveries (day, id, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, customer_name)
+        select d, delivery, $1, $4, event, 't', 's', n, d, 'SUCCEEDED', 'Ann' from events)
+      insert into webhook_attempts (day, delivery_id, company_id, lease_token, number, started_at, ended_at, succeeded, request_headers, response_headers, response_body, response_truncated)
+        select d, delivery, $1, gen_random_uuid(), 1, d, d, true, '[]', '[["x", "Ann"]]', 'Ann', false from events`;
+    await sql(events, of, DAYS, body, endpoint);
+  }
+}, 60_000);
+afterAll(() => close());
+
+/** Rows that a round changed, by step. */
+async function round(): Promise<Record<string, number>> {
+  const changed: Record<string, number> = {};
+  const all = async ({ table, next }: PersonStep): Promise<void> => {
+    for (let after: string | null = null, begun = false; !begun || after !== null; begun = true) {
+      const stepped = await database.transaction((tx) => next(tx, person, after));
+      changed[table] = (changed[table] ?? 0) + stepped.changed;
+      after = stepped.after;
+    }
+  };
+  for (const step of personSteps) await all(step);
+  return changed;
+}
+
+const shown = async (table: string, column: string): Promise<unknown> =>
+  sql(`select ${column} as text, count(*) from ${table} where company_id = $1 group by 1 order by 1`, companyId);
+test('replaces what events, the log, deliveries and answers show of the person, and nothing of others', async () => {
+  const logged = 2 * (EVENTS - 1);
+  const before = await sql('select count(*) from webhook_attempts where company_id = $1 and response_body = $2', other, Buffer.from('Ann'));
+  expect(await round()).toEqual({ webhook_events: 2 * logged, webhook_deliveries: 2 + 2 * (2 * EVENTS) });
+  for (const [table, column] of [
+    ['webhook_event_log', 'customer_name'],
+    ['webhook_deliveries', 'customer_name'],
+    ['webhook_attempts', `convert_from(response_body, 'UTF8')`],
+    ['webhook_events', `convert_from(body, 'UTF8')::json -> 'data' -> 'account' ->> 'name'`],
+  ] as const) {
+    const of = table === 'webhook_event_log' ? logged : 2 * EVENTS;
+    expect(await shown(table, column)).toEqual([
+      { text: 'Ann', count: of },
+      { text: 'Erased person', count: of },
+    ]);
+  }
+  expect(await sql('select count(*) from webhook_attempts where company_id = $1 and response_body = $2', other, Buffer.from('Ann'))).toEqual(before);
+  expect(await round()).toEqual({ webhook_events: 0, webhook_deliveries: 0 });
+});
