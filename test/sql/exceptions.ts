@@ -16,7 +16,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'packages/record-store/src/projection.ts projections_behind': '*',
       'packages/record-store/src/publication.ts next_to_publish_unknown_table_table': ['unknown_table_table'],
       'packages/record-store/src/publication.ts take_unpublished': ['unpublished', 'unpublished (2)'],
-      'services/integrations/src/mails/store.ts take_mails': ['mails m', 'mails m (2)'],
+      'services/integrations/src/mails/store.ts take_mails': ['mails m'],
       'services/integrations/src/request-log/store.ts next_key_of_request_log': ['request_log'],
       'services/integrations/src/webhooks/health/count-store.ts take_webhook_counts': ['webhook_counts c'],
       'services/integrations/src/webhooks/queue/skip.ts next_overdue_pause': ['webhook_endpoints e'],

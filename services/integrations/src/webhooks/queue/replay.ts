@@ -128,6 +128,8 @@ async function queueMissing(tx: Transaction, replay: WebhookReplay, endpoint: En
   return inserting === undefined ? 0 : (await tx.query<Stored>(inserting)).rows.length;
 }
 
+const IS_REPLAY = 'endpoint_id = $1 and id = $2';
+
 /** Queues the next window of any unfinished replay. False if there is none, or other replicas are working on all of them. */
 export async function replaySome(database: Database): Promise<boolean> {
   const {
@@ -146,8 +148,12 @@ export async function replaySome(database: Database): Promise<boolean> {
     const { next } = await replayWindow(tx, replay);
     await tx.query(
       next === null
-        ? { name: 'end_webhook_replay', text: 'delete from webhook_replays where id = $1', values: [replay.id] }
-        : { name: 'advance_webhook_replay', text: 'update webhook_replays set since = $2 where id = $1', values: [replay.id, formatInstant(next)] },
+        ? { name: 'end_webhook_replay', text: `delete from webhook_replays where ${IS_REPLAY}`, values: [replay.endpoint_id, replay.id] }
+        : {
+            name: 'advance_webhook_replay',
+            text: `update webhook_replays set since = $3 where ${IS_REPLAY}`,
+            values: [replay.endpoint_id, replay.id, formatInstant(next)],
+          },
     );
     return true;
   });
