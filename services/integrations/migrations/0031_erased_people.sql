@@ -1,5 +1,5 @@
 -- While a person is being erased, entries of the trail lose the person's names, and nothing else (docs/adr/0024).
-create or replace function refuse_change_of_audit_events() returns trigger language plpgsql set search_path from current as $$
+create or replace function refuse_change_of_audit_events() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' and old.at < now() - interval '365 days' then
     return old;
