@@ -158,7 +158,8 @@ test(
     ]);
     const integrations = new Database({ url: system.serviceEnvironment['DATABASE_URL']!, schema: 'integrations', maxConnections: 1 });
     const change = integrations.query({ text: 'update audit_events set after = null where actor_id = $1', values: [user.id] });
-    await expect(change.finally(() => integrations.close())).rejects.toThrow('42501');
+    await expect(change).rejects.toThrow('42501');
+    await integrations.close();
   },
   2 * MINUTES,
 );
