@@ -74,7 +74,7 @@ class Docstrings(unittest.TestCase):
             try:
                 answers: list[int] = []
                 for length in (None, "-1", "4000001", "2"):
-                    connection = http.client.HTTPConnection("127.0.0.1", server.server_port)
+                    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
                     connection.putrequest("POST", "/")
                     if length is not None:
                         connection.putheader("Content-Length", length)
