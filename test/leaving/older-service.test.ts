@@ -71,7 +71,7 @@ interface Sent {
   readonly files: readonly string[];
 }
 
-/** Exports into the folder, from services of which each sends the file that it has, unless `send` has it send another one or none. */
+/** Exports into the folder. Each service sends its file, or the files that `send` returns instead; without any it lacks the rpc. */
 async function exportInto(folder: string, id: string, send: (sent: Sent) => readonly string[] | undefined): Promise<Outcome> {
   const implement = (owner: Owner, server: GrpcServer): void => {
     const settings = { costing_enabled: true, verified_only: true, created_at: 0, updated_at: 0, webhook_endpoint_limit: 1, key_limit: 1, sandbox: false };

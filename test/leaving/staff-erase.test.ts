@@ -28,7 +28,7 @@ let user: User;
 const users = () => system.channel('integrations').client(UserAdminServiceService);
 const erase = (kind: string, id: string, ...more: string[]) => operatorsCommand(system, ['person', 'erase', kind, id, '--company', desk.company.id, ...more]);
 
-/** Nothing shows the texts, but for Redis until its entries end. */
+/** No row, topic of state or Redis key contains the texts. */
 async function expectNothingWith(texts: readonly string[]): Promise<void> {
   expect(await rowsWith(system.database, texts)).toEqual({});
   const kafka = { brokers: system.serviceEnvironment['KAFKA_BROKERS']!, prefix: system.serviceEnvironment['KAFKA_PREFIX']! };
@@ -131,7 +131,7 @@ test('an entry of the trail that arrives late has the name no more', async () =>
   expect(JSON.parse((rows[0] as { after: string }).after)).toEqual({ ...shown, team_member: { id: technician['id'], name: 'Erased person' } });
 });
 
-test('refuses a user who is active, and one of another company', async () => {
+test('refuses an active user, and one of another company', async () => {
   expect(await erase('users', user.id, '--yes-erase', USER)).toMatchObject({ code: 1, stderr: expect.stringContaining('truckroll user deactivate') });
   expect(await erase('users', other.userId, '--yes-erase', USER)).toMatchObject({ code: 1, stderr: expect.stringContaining('has no record') });
 });

@@ -1,4 +1,4 @@
-// Finds texts in which records name a person who was erased: what others wrote is not changed, and an operator has it corrected.
+// Finds texts that still name an erased person. What others wrote is not changed: an operator has it corrected.
 import type { OwnedKind } from '@truckroll/change-feed';
 import { ApiError, mentionOf, refused, type Shape } from '@truckroll/contract';
 import type { ErasureServiceService, Mention } from '@truckroll/contract/gen/records/v1/erasures';

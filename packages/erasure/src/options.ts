@@ -32,7 +32,7 @@ export interface PeopleOptions {
   readonly steps: readonly PersonStep[];
   /** For users. */
   readonly ofUsers?: readonly PersonStep[];
-  /** The person's record, or the user; undefined if this service has none with the id. */
+  /** The person's record, or the user; undefined if this service does not know the id. */
   readonly find?: (db: Queryable, person: ErasedPerson) => Promise<KnownPerson | undefined>;
 }
 

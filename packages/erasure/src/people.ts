@@ -22,7 +22,7 @@ export function people(
       const company = database.of(person.companyId);
       const erasure = await stateOf(company, person);
       if (erasure !== null && erasure.ended_at == null) runner.look();
-      // A person who was erased may have to be erased again.
+      // The operator may have requested another erasure since.
       else learn();
       const known = await own.find?.(company, person);
       return { name: known?.name, erasure, known_by: [...(known?.knownBy ?? [])] };

@@ -19,7 +19,7 @@ export interface ErasedPerson {
 }
 
 export interface AskedErasure extends ErasedPerson {
-  /** When the erasure was asked for last, in microseconds: the time of its entry in the audit trail. */
+  /** Time of the last request to erase the person, in microseconds: that of its entry in the audit trail. */
   readonly askedAt: number;
 }
 
@@ -58,8 +58,8 @@ export function idsIn(documents: Iterable<Uint8Array>): string[] {
 }
 
 /**
- * Marks the person: from now on imports do not store the record, and a task erases what is stored; again, if that was asked for later than
- * before. Returns false if nothing changes.
+ * Marks the person: from now on imports do not store the record, and a task erases what is stored; again, if the request is newer than the
+ * last one. Returns false if nothing changes.
  */
 export async function markPersonErased(tx: Queryable, { companyId, kind, id, askedAt }: AskedErasure): Promise<boolean> {
   const { rowCount } = await tx.query({

@@ -11,7 +11,7 @@ import { requireCompany } from '../companies/store.ts';
 import type { Context } from '../context.ts';
 import { lockUser } from './store.ts';
 
-/** Errors: 404 for an unknown company or user, 409 for a user who is active. */
+/** Errors: 404 for an unknown company or user, 409 for an active user. */
 export async function erasePerson({ database, outbox }: Context, request: ErasePersonRequest): Promise<ErasePersonResponse> {
   const person = personOf(request);
   const { companyId, kind, id } = person;

@@ -1,4 +1,4 @@
-// Texts of other records that still name a person who was erased (decisions §19): they are listed, for the operator to have them corrected.
+// Lists texts of other records that still name an erased person (decisions §19), so that the operator can have them corrected.
 import type { Owner } from '@truckroll/contract';
 import type { Mention } from '@truckroll/contract/gen/records/v1/erasures';
 import { table } from '@truckroll/integrator-cli/terminal/table';

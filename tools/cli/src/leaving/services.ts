@@ -26,7 +26,7 @@ export interface Rows extends TableRows {
 
 export type States<T> = ReadonlyMap<Owner, T>;
 
-/** How far a service is. */
+/** Progress of a service. */
 export interface Work {
   readonly begun_at?: number | null | undefined;
   readonly ended_at?: number | null | undefined;
