@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { components } from '@truckroll/contract';
 import type { BackedUpServer } from '../restore/server.ts';
-import { CHART } from './installation.ts';
 import { untilInCluster, type Cluster } from './kubernetes.ts';
 import { WIRES } from './pods.ts';
 import type { Traffic } from './traffic.ts';
@@ -23,16 +22,16 @@ const SCALED = 3;
 
 /**
  * From the last release to the images under test, one component after the other, back without a migration, and forward again at once. Before,
- * an operator scales three components and edits one with kubectl.
+ * an operator scales three components and edits one with kubectl. `chart` is what helm takes for it, with its values.
  */
-export async function upgrades(cluster: Cluster, traffic: Traffic, values: string, { release, next }: Versions): Promise<void> {
+export async function upgrades(cluster: Cluster, traffic: Traffic, chart: readonly string[], { release, next }: Versions): Promise<void> {
   // Helm 3 neither reports conflicts nor knows the option.
   const reportsConflicts = !(await cluster.helm('version', '--short')).startsWith('v3');
   const force = reportsConflicts ? ['--force-conflicts'] : [];
   const helm = (command: string, ...args: string[]): Promise<string> => cluster.helm(command, 'truckroll', ...args, '--wait', '--timeout', '10m');
   // Reporting's pods belong to an autoscaler outside the chart, and billing's soon to one of the chart.
   const autoscalers = ['--set', 'reporting.replicas=null,billing.autoscaling.enabled=true'];
-  const upgrade = (...args: string[]): Promise<string> => helm('upgrade', CHART, '--values', values, ...autoscalers, ...args);
+  const upgrade = (...args: string[]): Promise<string> => helm('upgrade', ...chart, ...autoscalers, ...args);
   await traffic.during('scaled and edited with kubectl', async () => {
     for (const name of ['reporting', 'billing', 'gateway']) await cluster.kubectl('scale', `deployment/truckroll-${name}`, `--replicas=${SCALED}`);
     await cluster.kubectl('set', 'env', 'deployment/truckroll-gateway', 'LOG_LEVEL=warn');
@@ -54,7 +53,7 @@ export async function upgrades(cluster: Cluster, traffic: Traffic, values: strin
   await traffic.during(`rolled back to ${release}`, async () => void (await helm('rollback', '1', ...force)));
   await traffic.during(`upgraded to ${next} at once`, async () => void (await upgrade('--set-string', `image.tag=${next}`)));
   await traffic.during('back under the numbers of the values', async () => {
-    await helm('upgrade', CHART, '--values', values, '--set-string', `image.tag=${next}`, ...force);
+    await helm('upgrade', ...chart, '--set-string', `image.tag=${next}`, ...force);
   });
 }
 

@@ -10,7 +10,12 @@ import type { Cluster, Manifest } from './kubernetes.ts';
 import { pod, SINK_PORT, WIRES } from './pods.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-export const CHART = join(ROOT, 'deploy/helm/truckroll');
+const CHART = join(ROOT, 'deploy/helm/truckroll');
+
+/** What helm installs: a checkout's chart, or a published one with the digests of its images. */
+export function chartOf(published: string, digests: string): string[] {
+  return [published || CHART, ...(digests === '' ? [] : ['--values', digests])];
+}
 
 export interface Servers {
   /** URL of a role that may create databases and roles. Pods must reach the address, too. */

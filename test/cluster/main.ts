@@ -3,7 +3,8 @@
 // REDIS_URL and KAFKA_BROKERS must be reachable from this machine and from pods. PostgreSQL is started at SERVERS_ADDRESS, an address of this
 // machine that pods reach. DATABASE_URL names another one instead, which is neither stopped nor restored. IMAGE_REPOSITORY and IMAGE_TAG name
 // images that the cluster has or can pull, RELEASE_TAG those of the last release. NAMESPACE must not exist yet. HELM is a helm to use instead
-// of the pinned one. `--only losses,uses` runs only these parts; without `upgrades` the images under test are installed directly.
+// of the pinned one, CHART a published chart instead of the checkout's, DIGESTS the digests.yaml of its release. `--only losses,uses` runs only
+// these parts; without `upgrades` the images under test are installed directly.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,7 +14,7 @@ import { chartTools } from '../../deploy/chart-tools.mjs';
 import { startBackedUpServer } from '../restore/server.ts';
 import { lastRelease } from '../support/releases.ts';
 import { losses, outages, upgrades } from './disruptions.ts';
-import { prepare, workFolder, CHART, type Prepared } from './installation.ts';
+import { chartOf, prepare, workFolder, type Prepared } from './installation.ts';
 import { Cluster, untilInCluster } from './kubernetes.ts';
 import { restore } from './restore.ts';
 import { startTraffic } from './traffic.ts';
@@ -28,6 +29,8 @@ const settings = {
   repository: env.string('IMAGE_REPOSITORY'),
   tag: env.string('IMAGE_TAG'),
   releaseTag: env.string('RELEASE_TAG', lastRelease.version),
+  chart: env.string('CHART', ''),
+  digests: env.string('DIGESTS', ''),
   namespace: env.string('NAMESPACE', `truckroll-test-${process.pid}`),
 };
 const PARTS = ['upgrades', 'losses', 'outages', 'uses', 'restore'] as const;
@@ -62,8 +65,10 @@ function chosenParts(): Set<string> {
 
 async function test(): Promise<void> {
   const parts = chosenParts();
-  const { namespace, repository, tag, releaseTag, helm, address, databaseUrl, ...servers } = readConfig(settings, process.env);
+  const { namespace, repository, tag, releaseTag, helm, address, databaseUrl, chart, digests, ...servers } = readConfig(settings, process.env);
   const cluster = new Cluster(namespace, helm || join(chartTools(), 'helm'));
+  const installed = chartOf(chart, digests);
+  if (digests !== '' && parts.delete('upgrades')) say('not run, because DIGESTS pins one release: upgrades');
   const work = workFolder();
   const folder = work.path;
   mkdirSync(join(folder, '.truckroll'));
@@ -77,7 +82,7 @@ async function test(): Promise<void> {
     const values = join(folder, 'values.json');
     writeFileSync(values, JSON.stringify(prepared.values));
     const first = parts.has('upgrades') ? releaseTag : tag;
-    await cluster.helm('install', 'truckroll', CHART, '--values', values, '--set-string', `image.tag=${first}`, '--wait', '--timeout', '10m');
+    await cluster.helm('install', 'truckroll', ...installed, '--values', values, '--set-string', `image.tag=${first}`, '--wait', '--timeout', '10m');
     say(`helm install of ${first}: migrated, every pod is ready`);
 
     const { credential, sinkUrl } = prepared;
@@ -87,7 +92,7 @@ async function test(): Promise<void> {
     const again = async (): Promise<Surroundings> => ({ ...use, ...(await reach(cluster, prepared!)) });
     say('imported a made-up company');
     const traffic = await startTraffic(use, `${repository}/truckroll:${tag}`);
-    if (parts.has('upgrades')) await upgrades(cluster, traffic, values, { release: releaseTag, next: tag });
+    if (parts.has('upgrades')) await upgrades(cluster, traffic, [...installed, '--values', values], { release: releaseTag, next: tag });
     if (parts.has('losses')) await losses(cluster, traffic);
     if (parts.has('outages')) await outages(cluster, traffic, postgres);
     await traffic.end();
