@@ -34,7 +34,7 @@ export async function send({ baseUrl, apiKey }: SenderOptions, key: string, writ
 
 interface Body {
   data?: { revision: string };
-  notification?: unknown;
+  notification?: object;
   error?: { code: string; details: { reason?: string; current_revision?: string }[] };
 }
 
@@ -45,7 +45,8 @@ function answerOf({ status, headers }: Response, { data, notification, error }: 
     replayed: headers.get('idempotent-replayed') === 'true',
     location: headers.get('location') ?? undefined,
     revision: data?.revision,
-    said: data && JSON.stringify([data, notification]),
+    // An earlier release says no `id` where this one says null.
+    said: data && JSON.stringify([data, { id: null, ...notification }]),
     code: error?.code,
     reason: detail?.reason,
     currentRevision: detail?.current_revision,
