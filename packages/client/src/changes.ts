@@ -59,7 +59,7 @@ export async function* readChanges(get: Get, options: ChangesOptions): AsyncGene
     if (page.hasMore) continue;
     if (!follow) return;
     const early = EMPTY_MS - (Date.now() - askedAt);
-    if (wait > 0 && page.data.length === 0 && early > 0) await pause(early, options.signal);
+    if (wait === waitSeconds && page.data.length === 0 && early > 0) await pause(early, options.signal);
     wait = waitSeconds;
   }
 }

@@ -5,7 +5,7 @@ export interface Limits extends RetryLimits {
   readonly timeoutMs: number;
 }
 
-/** Longest timeout. Together with the time of a held poll it is below the 2^31 ms that a timer takes. */
+/** Longest timeout and wait. With the time of a held poll, or what is added at random, it is below the 2^31 ms that a timer takes. */
 const LONGEST_MS = 2_000_000_000;
 
 /** The limits that are given, and the standard ones for others. Throws TypeError for one that is no number in its range. */
@@ -13,7 +13,7 @@ export function limitsOf(given: { readonly [Name in keyof Limits]?: number | und
   return {
     timeoutMs: numberIn('timeoutMs', given.timeoutMs ?? standard.timeoutMs, 1, LONGEST_MS),
     retries: numberIn('retries', given.retries ?? standard.retries, 0),
-    longestWaitSeconds: numberIn('longestWaitSeconds', given.longestWaitSeconds ?? standard.longestWaitSeconds, 0),
+    longestWaitSeconds: numberIn('longestWaitSeconds', given.longestWaitSeconds ?? standard.longestWaitSeconds, 0, LONGEST_MS / 1000),
   };
 }
 

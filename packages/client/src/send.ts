@@ -60,9 +60,11 @@ async function attempt(url: string, init: Sent, { fetch, timeoutMs, signal }: Se
 
 /** Why a connection failed. Node has the reason, and its code, in the cause of the error; for a name with several addresses, in the cause's errors. */
 function reasonOf(error: unknown): string {
-  const { cause } = error as { cause?: Error & { errors?: Error[] } };
-  const { code, message } = (cause?.errors?.[0] ?? cause ?? error) as { code?: string; message?: string };
-  return code === undefined || message?.includes(code) ? String(message) : `${message} (${code})`;
+  const { cause } = Object(error) as { cause?: Error & { errors?: Error[] } };
+  const first = cause?.errors?.[0] ?? cause ?? error;
+  const { code, message = String(first), name } = Object(first) as { code?: string; message?: string; name?: string };
+  const said = message || name || 'no reason given';
+  return code === undefined || said.includes(code) ? said : `${said} (${code})`;
 }
 
 /** Rejects with the signal's reason when it is aborted, or at once if it already is. */

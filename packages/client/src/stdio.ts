@@ -23,7 +23,7 @@ interface Reply {
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 
 /** The message of a line, or what JSON-RPC answers to a line that is none. The official package answers nothing, so that its host waits for ever. */
-function messageIn(line: string): Message | { refusal: object } {
+function messageIn(line: string): { message: Message } | { refusal: object } {
   const refusal = (id: unknown, code: number, message: string) => ({ refusal: { jsonrpc: '2.0', id, error: { code, message } } });
   let message: unknown;
   try {
@@ -32,7 +32,7 @@ function messageIn(line: string): Message | { refusal: object } {
     return refusal(null, -32700, 'Parse error: this line is not JSON. Send each message as one line of JSON.');
   }
   const { jsonrpc, id } = Object(message) as { jsonrpc?: unknown; id?: unknown };
-  if (jsonrpc === '2.0') return message as Message;
+  if (jsonrpc === '2.0') return { message: message as Message };
   const known = typeof id === 'string' || typeof id === 'number' ? id : null;
   return refusal(known, -32600, 'Invalid Request: a message is one JSON object with "jsonrpc": "2.0"; several at once are not taken.');
 }
@@ -56,8 +56,9 @@ function bridge(baseUrl: string, apiKey: string, write: (reply: object) => void,
   }
 
   return async (line) => {
-    const message = messageIn(line);
-    if ('refusal' in message) return write(message.refusal);
+    const read = messageIn(line);
+    if ('refusal' in read) return write(read.refusal);
+    const { message } = read;
     try {
       const response = await fetch(url, { method: 'POST', headers: headersOf(message), body: line, ...(signal && { signal }) });
       const text = await response.text();

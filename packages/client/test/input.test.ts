@@ -78,9 +78,26 @@ test.each([-1, 31, NaN])('refuses to hold a poll for %p seconds', async (waitSec
   await expect(noting().client.changes({ waitSeconds }).next()).rejects.toThrow(`waitSeconds must be a number from 0 to 30: got ${waitSeconds}.`);
 });
 
+test('waits after each empty page that it follows without holding polls', async () => {
+  const { client, asked } = noting();
+  jest.useFakeTimers();
+  try {
+    const pages = client.changes({ follow: true, waitSeconds: 0 });
+    await pages.next();
+    const second = pages.next();
+    await jest.advanceTimersByTimeAsync(500);
+    expect(asked).toHaveLength(1);
+    await jest.advanceTimersByTimeAsync(500);
+    await second;
+    expect(asked).toHaveLength(2);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test('takes the largest and the smallest numbers, and parts of a millisecond', async () => {
   for (const options of [
-    { timeoutMs: 2_000_000_000, retries: Infinity, longestWaitSeconds: Infinity },
+    { timeoutMs: 2_000_000_000, retries: Infinity, longestWaitSeconds: 2_000_000 },
     { timeoutMs: 1.5, retries: 0, longestWaitSeconds: 0 },
   ]) {
     const { client, asked } = noting(options);
@@ -112,6 +129,9 @@ describe('the error of a failed connection says why', () => {
 
   test.each([
     [new TypeError('Failed to fetch'), 'Failed to fetch'],
+    [undefined, 'undefined'],
+    ['the proxy is away', 'the proxy is away'],
+    [new TypeError(''), 'TypeError'],
     [new TypeError('fetch failed', { cause: Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }) }), 'other side closed (UND_ERR_SOCKET)'],
     [
       new TypeError('fetch failed', {
