@@ -61,7 +61,7 @@ def settings_of(
         raise ValueError("token must be an API key, or a function that returns one.")
     check_number("timeout", timeout, 0.001, 2_000_000)
     check_number("retries", retries, 0)
-    check_number("longest_wait", longest_wait, 0)
+    check_number("longest_wait", longest_wait, 0, 2_000_000)
     return Settings(found[1], token, timeout, retries, longest_wait, dict(headers or {}))
 
 
