@@ -12,9 +12,9 @@ import { pod, SINK_PORT, WIRES } from './pods.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const CHART = join(ROOT, 'deploy/helm/truckroll');
 
-/** What helm installs: a checkout's chart, or a published one with the digests of its images. A registry on localhost is one for trials, without TLS. */
+/** What helm installs: a checkout's chart, or a published one with the digests of its images. A registry of this machine has no TLS. */
 export function chartOf(published: string, digests: string): string[] {
-  return [published || CHART, ...(published.startsWith('oci://localhost') ? ['--plain-http'] : []), ...(digests === '' ? [] : ['--values', digests])];
+  return [published || CHART, ...(/^oci:\/\/(localhost|127\.0\.0\.1)[:/]/.test(published) ? ['--plain-http'] : []), ...(digests === '' ? [] : ['--values', digests])];
 }
 
 export interface Servers {

@@ -68,7 +68,10 @@ async function test(): Promise<void> {
   const { namespace, repository, tag, releaseTag, helm, address, databaseUrl, chart, digests, ...servers } = readConfig(settings, process.env);
   const cluster = new Cluster(namespace, helm || join(chartTools(), 'helm'));
   const installed = chartOf(chart, digests);
-  if (digests !== '' && parts.delete('upgrades')) say('not run, because DIGESTS pins one release: upgrades');
+  if (digests !== '' && parts.delete('upgrades')) {
+    say('not run, because DIGESTS pins one release: upgrades');
+    if (parts.size === 0) throw new ConfigError('Leave DIGESTS out to run the part upgrades.');
+  }
   const work = workFolder();
   const folder = work.path;
   mkdirSync(join(folder, '.truckroll'));

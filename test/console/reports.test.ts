@@ -12,6 +12,7 @@ import { fresh } from '../reports/ask.ts';
 import type { Json } from '../support/expected.ts';
 import type { TestCompany } from '../support/system.ts';
 import { press, saved, shows, startConsole, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
+import { DESKTOP } from './browser.ts';
 import { inspect } from './inspect.ts';
 
 const timezone = 'America/Chicago';
@@ -389,6 +390,9 @@ test('a print has the figures and the table of the chart, and no controls', asyn
   const visible = (selector: string): Promise<boolean> => page.$eval(selector, (element) => element.checkVisibility());
   expect([await visible('.report-filters'), await visible('.downloads'), await visible('.groups .sort')]).toEqual([false, false, false]);
   expect([await visible('.report-chart svg'), await visible('.as-table table')]).toEqual([true, true]);
+  await page.setViewport({ width: 720, height: 960 });
+  expect(await page.$eval('.groups td', (cell) => getComputedStyle(cell).display)).toBe('table-cell');
+  await page.setViewport(DESKTOP);
   expect(await page.title()).toBe(`Invoice activity · ${rangeName(RANGE)} · Test Heating & Air · Truckroll console`);
   await page.emulateMediaType('screen');
 });

@@ -132,7 +132,7 @@ const LISTS: [string, string, Json, (record: Json) => unknown][] = [
 
 const lists: Task[] = LISTS.map(([ask, kind, filters, isRight]) => ({
   ask,
-  carryOut: async ({ find }, books) => ids(await find(kind, { filters, fields: ['number' in books[kind]![0]! ? 'number' : 'id'] })),
+  carryOut: async ({ find }, books) => ids(await find(kind, { filters, fields: ['number' in (books[kind]?.[0] ?? {}) ? 'number' : 'id'] })),
   truth: (books) => ids(books[kind]!.filter((record) => isRight(record))),
 }));
 
