@@ -11,7 +11,7 @@ Everything but list needs a user token, in TRUCKROLL_TOKEN or a profile: API key
 
 Examples:
   truckroll webhooks create https://example.com/hook --events service_request.created interaction.completed
-  truckroll webhooks test <id>          # exit code 1 unless the receiver accepts the test, or \`truckroll listen\` reads it
+  truckroll webhooks test <id>          # exit code 1 unless the receiver accepts the test; 0 for the endpoint of \`truckroll listen\`
   truckroll webhooks rotate-secret <id>`;
 
 interface Creation {
