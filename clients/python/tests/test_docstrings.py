@@ -83,4 +83,4 @@ class Docstrings(unittest.TestCase):
                     connection.close()
             finally:
                 server.shutdown()
-        self.assertEqual(answers, [411, 411, 413, 401])
+        self.assertEqual(answers, [411, 411, 411, 413, 401])

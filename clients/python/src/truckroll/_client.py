@@ -152,7 +152,7 @@ class Truckroll(Resources):
             if not follow:
                 return
             early = _EMPTY - (clock() - began)
-            if wait > 0 and not page["data"] and early > 0:
+            if wait == wait_seconds and not page["data"] and early > 0:
                 pause(early)
             wait = wait_seconds
 
