@@ -161,9 +161,9 @@ test('answers over stdio to lines that are no messages, and goes on', async () =
     ['{"jsonrpc":"2.0","id":8}', -32600, null],
   ] as const)
     expect(await answer(line)).toEqual({ jsonrpc: '2.0', id, error: { code, message: expect.any(String) } });
-  // A member that only looks like one of the program's own.
-  const listed = { ...message('2026-07-28', 'tools/list'), refusal: 1 };
-  expect(await answer(JSON.stringify(listed))).toMatchObject({ id: 1, result: { tools: expect.any(Array) } });
+  expect(await answer(JSON.stringify(message('2026-07-28', 'tools/list')))).toMatchObject({ id: 1, result: { tools: expect.any(Array) } });
+  // A member that has the name of one of the program's own is for the gateway to judge.
+  expect(await answer(JSON.stringify({ ...message('2026-07-28', 'tools/list'), refusal: 1 }))).toMatchObject({ jsonrpc: '2.0', id: 1 });
   program.stdin.end();
   expect(await once(program, 'exit')).toEqual([0, null]);
 });
