@@ -62,8 +62,8 @@ test.each([
   ['timeoutMs', '5000', 'from 1 to 2000000000: got 5000.'],
   ['retries', -1, 'from 0: got -1.'],
   ['retries', NaN, 'from 0: got NaN.'],
-  ['longestWaitSeconds', -1, 'from 0: got -1.'],
-  ['longestWaitSeconds', NaN, 'from 0: got NaN.'],
+  ['longestWaitSeconds', -1, 'from 0 to 2000000: got -1.'],
+  ['longestWaitSeconds', Infinity, 'from 0 to 2000000: got Infinity.'],
 ])('refuses %s %p for a client and for a call', async (name, value, range) => {
   const refusal = new TypeError(`${name} must be a number ${range}`);
   expect(() => createClient({ baseUrl: 'https://x', token: 't', [name]: value })).toThrow(refusal);
