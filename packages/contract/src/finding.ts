@@ -104,7 +104,7 @@ export function mentionOf(names: readonly string[]): (text: string) => boolean {
   const isPhone = (digits: string): boolean => spellingsOf(digits).some((each) => phones.some((phone) => phone.endsWith(each)));
   return (text) => {
     const words = inOrder(text);
-    return wanted.some((each) => words.includes(each)) || (phones.length > 0 && runsOfDigits(text).some(isPhone));
+    return wanted.some((each) => words.includes(each)) || (phones.length > 0 && phonesIn(text).some(isPhone));
   };
 }
 
@@ -129,10 +129,18 @@ const ASCII_RUNS = /[a-z0-9]+/g;
 const CJK = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}]`;
 const RUNS = new RegExp(String.raw`(?<cjk>(?:(?=${CJK})\p{L})+)|(?:(?!${CJK})[\p{L}\p{N}]|(?=${CJK})\p{N})+`, 'gu');
 
-/** Digits that may be a telephone number. */
-function runsOfDigits(text: string): string[] {
+/** Digits that may be a telephone number: runs, and groups of them, because another number may be next to it. */
+function phonesIn(text: string): string[] {
   const runs = plainText(text).replace(TRUNK_IN_BRACKETS, ' ').match(DIGIT_RUNS) ?? [];
-  return runs.map((run) => run.replace(/[^0-9]/g, '')).filter((digits) => digits.length >= FEWEST_PHONE_DIGITS);
+  const found = runs.flatMap((run) => {
+    const groups = run.match(/[0-9]+/g) ?? [];
+    const joined = groups.flatMap((_, first) => {
+      const next = groups.slice(first, first + PHONE_DIGITS);
+      return next.map((__, last) => next.slice(0, last + 1).join('')).filter((digits) => digits.length <= PHONE_DIGITS);
+    });
+    return [groups.join(''), ...joined];
+  });
+  return found.filter((digits) => digits.length >= FEWEST_PHONE_DIGITS);
 }
 
 function wordsIn(plain: string): { word: string; at: number }[] {
