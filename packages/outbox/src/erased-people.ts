@@ -2,8 +2,10 @@
 import { formatInstant, isUuid } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 
+export const ERASED_FIRST_NAME = 'Erased';
+export const ERASED_LAST_NAME = 'person';
 /** What names and texts of an erased person are replaced by. */
-export const ERASED_PERSON = 'Erased person';
+export const ERASED_PERSON = `${ERASED_FIRST_NAME} ${ERASED_LAST_NAME}`;
 
 /** Action of the entry, in the audit trail and in the topic of erasures, that says that a person was erased. */
 export const PERSON_ERASED = 'person.erased';
@@ -66,7 +68,7 @@ export async function markPersonErased(tx: Queryable, { companyId, kind, id, ask
     name: 'mark_person_erased',
     text: `insert into erased_people as p (company_id, kind, id, asked_at) values ($1, $2, $3, $4)
       on conflict (company_id, kind, id) do update
-        set asked_at = excluded.asked_at, ended_at = null, step = 0, after = null, last = false, changed_at = clock_timestamp()
+        set asked_at = excluded.asked_at, ended_at = null, step = 0, after = null, last = false, waits_in = null, changed_at = clock_timestamp()
         where p.asked_at < excluded.asked_at`,
     values: [companyId, kind, id, formatInstant(askedAt)],
   });

@@ -5,7 +5,18 @@ export { Consumer } from './consumer.ts';
 export { beginningsOf, endsOf, moveGroup, overallOf, type Offsets } from './ends.ts';
 export { beginEpoch, currentEpoch, epochOf } from './epoch.ts';
 export { COMPANY_DELETED, companyHash, erasedOf, isErased, markErased, refuseErased, wasErased, withoutErased } from './erased.ts';
-export { ERASABLE, ERASED_PERSON, PERSON_ERASED, erasedPeopleAmong, idsIn, markPersonErased, type AskedErasure, type ErasedPerson } from './erased-people.ts';
+export {
+  ERASABLE,
+  ERASED_FIRST_NAME,
+  ERASED_LAST_NAME,
+  ERASED_PERSON,
+  PERSON_ERASED,
+  erasedPeopleAmong,
+  idsIn,
+  markPersonErased,
+  type AskedErasure,
+  type ErasedPerson,
+} from './erased-people.ts';
 export type { IncomingEvent, OutboxRow, OutgoingEvent } from './event.ts';
 export { notOlder } from './inbox.ts';
 export { checkKafka, createKafka, kafkaSettings, type KafkaClient } from './kafka.ts';

@@ -112,5 +112,11 @@ export const outboxTables: MigrationSet = {
         -- The time of the audit entry: one of later has the person erased again.
         alter table erased_people add column asked_at timestamptz not null default now();`,
     },
+    {
+      name: '0007_erasures_wait',
+      sql: `
+        -- The last table in which a step left rows to other work.
+        alter table erased_people add column waits_in text;`,
+    },
   ],
 };
