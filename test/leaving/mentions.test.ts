@@ -18,6 +18,7 @@ beforeAll(async () => {
   for (const values of [
     [COMPANY, 'for Ann Lee, at noon', NAMED],
     [COMPANY, 'for Joann Lee', 2],
+    [COMPANY, 'at noon\nBob Ray\tand "Cy', 1],
     [COMPANY.replace('7', '8'), 'for Ann Lee', 1],
   ])
     await database.query({ text, values });
@@ -42,6 +43,10 @@ test('lists 1,000 texts of the company, and counts the rest', async () => {
   const { fields, ids, more } = await find(['Ann Lee']);
   expect([...fields]).toEqual(['names.name']);
   expect([ids.size, more]).toEqual([1000, NAMED - 1000]);
+});
+
+test.each(['Bob Ray', 'Ray and', 'and Cy'])('finds %s next to a line break, a tab or a quotation mark', async (name) => {
+  expect((await find([name])).ids.size).toBe(1);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 // Two replicas of a service work on the same removal and the same erasure: each row is removed or changed, and counted, once.
-import type { Database } from '@truckroll/postgres';
+import type { Database, Queryable } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
-import { openFreshDatabase } from '@truckroll/testing';
+import { openFreshDatabase, whileOpen } from '@truckroll/testing';
 import type { ErasureOptions, PersonStep } from '../../packages/erasure/src/options.ts';
 import { eraseNext } from '../../packages/erasure/src/people.ts';
 import { removeNext, type Removing } from '../../packages/erasure/src/remove.ts';
@@ -57,6 +57,12 @@ test('an erasure looks at each page once in a round', async () => {
   await bothWork((replica) => eraseNext(replicas[replica]!));
   const { rows } = await database.query({ text: 'select distinct name, (select changed from erased_people) as changed from names' });
   expect(rows).toEqual([{ name: 'a name!', changed: { names: ROWS } }]);
+});
+
+test('an erasure takes the lock of the company before the row of the person, as a replica that learns of another request does', async () => {
+  const lock = (tx: Queryable): Promise<void> => tx.query({ text: 'select pg_advisory_xact_lock(1)' }).then(() => undefined);
+  const markAgain = (tx: Queryable): Promise<unknown> => markPersonErased(tx, { companyId: COMPANY, kind: 'accounts', id: COMPANY, askedAt: 2 });
+  await whileOpen(database, lock, () => eraseNext({ ...options(), lock }), markAgain);
 });
 
 test('a removal counts each row once', async () => {

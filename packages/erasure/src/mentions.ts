@@ -12,6 +12,7 @@ import { requireId } from './request.ts';
 const MOST_LISTED = 1000;
 const MOST_TEXTS = 100;
 const MOST_TEXT_BYTES = 500;
+const ESCAPES = /\\(?:u[0-9a-fA-F]{4}|.)/g;
 
 export interface MentionOptions {
   readonly database: Database;
@@ -53,14 +54,17 @@ type IsMention = (text: string) => boolean;
 
 /** Fields of these lines of JSON that name the person, each once. Left out is what a record shows of others. */
 function mentionsIn(kind: string, shape: Shape | undefined, lines: string, isMention: IsMention): Mention[] {
-  return lines
-    .split('\n')
-    .filter((line) => line !== '' && isMention(line))
-    .flatMap((line) => {
-      const record = JSON.parse(line) as { id?: string; user_id?: string };
-      const { id = record.user_id ?? '' } = record;
-      return [...new Set(fieldsOf(record, shape, isMention))].map((field): Mention => ({ kind, id, field: field.slice(1) }));
-    });
+  return (
+    lines
+      .split('\n')
+      // Otherwise the letter of an escape such as \n begins the next word.
+      .filter((line) => line !== '' && isMention(line.replaceAll(ESCAPES, ' ')))
+      .flatMap((line) => {
+        const record = JSON.parse(line) as { id?: string; user_id?: string };
+        const { id = record.user_id ?? '' } = record;
+        return [...new Set(fieldsOf(record, shape, isMention))].map((field): Mention => ({ kind, id, field: field.slice(1) }));
+      })
+  );
 }
 
 /** Paths of texts that name the person, each with a dot in front. */

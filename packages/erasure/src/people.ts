@@ -9,6 +9,10 @@ import { personOf } from './request.ts';
 
 /** Time after the last change until a round may be the last: a call that was admitted before it has begun its transaction by then. */
 const SETTLED = `interval '6 seconds'`;
+/** SQL: whether a transaction is left that may have stored the name before the last change. */
+const OLDER = `exists (
+        select from pg_stat_activity a where a.datname = current_database() and a.usename = current_user and a.pid <> pg_backend_pid()
+          and a.xact_start <= changed_at)`;
 
 /** `runner` is of `eraseNext`; `learn` has the service look for erasures that integrations has begun. */
 export function people(
@@ -31,9 +35,13 @@ export function people(
 }
 
 async function stateOf(db: Queryable, { companyId, kind, id }: ErasedPerson): Promise<PersonErasure | null> {
-  const { rows } = await db.query<{ begun_at: number; ended_at: number | null; asked_at: number; changed: Record<string, number> }>({
+  const { rows } = await db.query<Omit<PersonErasure, 'changed'> & { changed: Record<string, number> }>({
     name: 'erasure_of_person',
-    text: 'select begun_at, ended_at, asked_at, changed from erased_people where company_id = $1 and kind = $2 and id = $3',
+    text: `select begun_at, ended_at, asked_at, changed, case
+        when ended_at is not null then null
+        when changed_at < now() - ${SETTLED} and ${OLDER} then 'a transaction of its database role that began before its last change'
+        else 'other work that changes its table ' || waits_in end as waits_for
+      from erased_people where company_id = $1 and kind = $2 and id = $3`,
     values: [companyId, kind, id],
   });
   const [row] = rows;
@@ -65,6 +73,8 @@ export async function eraseNext({ database, people: { steps, ofUsers = [] }, res
 
 async function eraseOf(tx: Transaction, steps: readonly PersonStep[], person: ErasedPerson, lock: ErasureOptions['lock']): Promise<boolean> {
   const key = [person.companyId, person.kind, person.id];
+  // Before the person's row: a service that learns of another request takes them in this order.
+  await lock?.(tx, person.companyId);
   const { rows } = await tx.query<{ step: number; after: string | null }>({
     name: 'hold_person_to_erase',
     text: `select step, after from erased_people where company_id = $1 and kind = $2 and id = $3 and ended_at is null
@@ -75,15 +85,15 @@ async function eraseOf(tx: Transaction, steps: readonly PersonStep[], person: Er
   if (at === undefined) return false;
   const step = steps[at.step];
   if (step === undefined) return await endRound(tx, key);
-  await lock?.(tx, person.companyId);
   const { changed, waits = false, after } = await step.next(tx, person, at.after);
   await tx.query({
     name: 'note_step_of_erasure',
     text: `update erased_people set step = $4, after = $5, changed_at = case when $6::boolean then clock_timestamp() else changed_at end,
+        waits_in = case when $9::boolean then $7 else waits_in end,
         changed = case when $8::bigint = 0 then changed
           else changed || jsonb_build_object($7::text, coalesce((changed ->> $7)::bigint, 0) + $8::bigint) end
       where company_id = $1 and kind = $2 and id = $3`,
-    values: [...key, after === null ? at.step + 1 : at.step, after, waits || changed > 0, step.table, changed],
+    values: [...key, after === null ? at.step + 1 : at.step, after, waits || changed > 0, step.table, changed, waits],
   });
   return true;
 }
@@ -102,9 +112,7 @@ async function endRound(tx: Transaction, key: readonly string[]): Promise<boolea
   const begun = await tx.query({
     name: 'begin_last_round_of_erasure',
     text: `update erased_people set step = 0, after = null, round_at = now(), last = true
-      where company_id = $1 and kind = $2 and id = $3 and changed_at < now() - ${SETTLED} and not exists (
-        select from pg_stat_activity a where a.datname = current_database() and a.usename = current_user and a.pid <> pg_backend_pid()
-          and a.xact_start <= changed_at)`,
+      where company_id = $1 and kind = $2 and id = $3 and changed_at < now() - ${SETTLED} and not ${OLDER}`,
     values: key,
   });
   return begun.rowCount > 0;
