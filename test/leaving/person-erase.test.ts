@@ -203,6 +203,11 @@ test('erases again what an earlier release has stored since', async () => {
   const { decode, encode } = codec(resource('contacts').record.typeName);
   const named = encode({ ...(decode(rows[0]!.document) as Json), name: CONTACT });
   await system.database.query({ text: 'update scheduling.contacts set document = $2 where id = $1', values: [id, Buffer.from(named.finish())] });
+  // The replica that recorded the first request has a clock that is ahead.
+  for (const service of owners) {
+    const text = `update ${service}.erased_people set asked_at = '2100-01-01' where id = $1`;
+    await system.database.query({ text, values: [id] });
+  }
   expect(await erase('contacts', id, '--yes-erase', 'any')).toMatchObject({ code: 0 });
   expect(await rowsWith(system.database, TEXTS.contacts)).toEqual({});
 });

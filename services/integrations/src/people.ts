@@ -1,7 +1,5 @@
 import type { Creator, CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
-import { ERASED_PERSON } from '@truckroll/outbox';
-
-export const [ERASED_FIRST_NAME, ERASED_LAST_NAME] = ERASED_PERSON.split(' ') as [string, string];
+import { ERASED_FIRST_NAME, ERASED_LAST_NAME } from '@truckroll/outbox';
 
 /** SQL: what the row `u` of an erased user has. Subject and address stay unique, and no user has them. */
 export const ERASED_USER = `subject = 'erased ' || u.id, email = u.id || '@erased.invalid', first_name = '${ERASED_FIRST_NAME}', last_name = '${ERASED_LAST_NAME}'`;

@@ -27,6 +27,11 @@ test('replaces the address where an entry lists it alone, and no other that cont
   expect(entryWithout(entry('joann@example.com'), ID, 'ann@example.com')).toBe(entry('joann@example.com'));
 });
 
+test('keeps the address of another user', () => {
+  const entry = JSON.stringify({ user: { id: ID.replace('1', '2'), email: 'ann@example.com' } });
+  expect(entryWithout(entry, ID, 'ann@example.com')).toBe(entry);
+});
+
 test.each([null, undefined, '{"a": 1}', `{"userId": "${ID}", "name":  "Ann"}`])('does not change %s', (entry) => {
   expect(entryWithout(entry, ID)).toBe(entry);
 });

@@ -27,7 +27,8 @@ beforeAll(async () => {
     [other, id],
     [companyId, randomUUID()],
   ] as const) {
-    const body = JSON.stringify({ data: { account: { id: named, name: 'Ann' } } });
+    // A text with the id is no reference to the person.
+    const body = JSON.stringify({ data: { account: { id: named, name: 'Ann' }, summary: `see ${id}` } });
     const events = `with events as (select d, gen_random_uuid() as event, gen_random_uuid() as delivery, n from unnest($2::date[]) d, generate_series(1, ${EVENTS}) n),
       bodies as (insert into webhook_events (day, id, company_id, type, body) select d, event, $1, 't', convert_to($3, 'UTF8') from events),
       log as (insert into webhook_event_log (day, company_id, occurred_at, id, type, subject, sequence, customer_name)
@@ -41,13 +42,16 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => close());
 
-/** Rows that a round changed, by step. */
+let waits = false;
+/** Rows that a round changed, by step. Notes whether it waits. */
 async function round(): Promise<Record<string, number>> {
   const changed: Record<string, number> = {};
+  waits = false;
   const all = async ({ table, next }: PersonStep): Promise<void> => {
     for (let after: string | null = null, begun = false; !begun || after !== null; begun = true) {
       const stepped = await database.transaction((tx) => next(tx, person, after));
       changed[table] = (changed[table] ?? 0) + stepped.changed;
+      waits ||= stepped.waits === true;
       after = stepped.after;
     }
   };
@@ -75,4 +79,19 @@ test('replaces what events, the log, deliveries and answers show of the person, 
   }
   expect(await sql('select count(*) from webhook_attempts where company_id = $1 and response_body = $2', other, Buffer.from('Ann'))).toEqual(before);
   expect(await round()).toEqual({ webhook_events: 0, webhook_deliveries: 0 });
+});
+
+test.each([
+  ['waits while a delivery that shows the person is being sent', id, '1 minute', true],
+  ['does not wait for one that waits', id, null, false],
+  ['does not wait for one whose lease is over', id, '-1 second', false],
+  ['does not wait for one of another person', null, '1 minute', false],
+])('%s', async (_, of, leased, expected) => {
+  const text = `insert into webhook_queue (delivery_id, day, company_id, endpoint_id, subject, sequence, due_at, leased_until)
+    select d.id, d.day, d.company_id, d.endpoint_id, 's', 1, now(), now() + $2::interval from webhook_deliveries d join webhook_events e on e.id = d.event_id and e.day = d.day
+    where d.company_id = $1 and (convert_from(e.body, 'UTF8')::json -> 'data' -> 'account' ->> 'id' = $3) is not distinct from ($4::boolean) limit 1`;
+  await sql('delete from webhook_queue');
+  await sql(text, companyId, leased, id, of === id);
+  await round();
+  expect([waits, (await sql('select from webhook_queue')).length]).toEqual([expected, 1]);
 });

@@ -76,7 +76,11 @@ export async function withoutErasedPeople(db: Queryable, entries: readonly Audit
   const texts = entries.flatMap(({ before, after }) => [before, after].flatMap((text) => (text == null ? [] : [Buffer.from(text)])));
   const people = await erasedPeopleAmong(db, [...new Set(entries.map(({ company_id }) => company_id))], idsIn(texts));
   return people.reduce<readonly AuditEntry[]>(
-    (all, { id }) => all.map((entry) => ({ ...entry, before: entryWithout(entry.before, id), after: entryWithout(entry.after, id) })),
+    (all, { companyId, id }) =>
+      all.map((entry) =>
+        // Ids are unique within a company.
+        entry.company_id === companyId ? { ...entry, before: entryWithout(entry.before, id), after: entryWithout(entry.after, id) } : entry,
+      ),
     entries,
   );
 }

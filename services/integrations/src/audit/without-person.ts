@@ -1,6 +1,5 @@
 // Takes an erased person out of what an entry of the audit trail shows (decisions §19). Pure.
-import { ERASED_PERSON } from '@truckroll/outbox';
-import { ERASED_FIRST_NAME, ERASED_LAST_NAME } from '../people.ts';
+import { ERASED_FIRST_NAME, ERASED_LAST_NAME, ERASED_PERSON } from '@truckroll/outbox';
 
 /** Fields by which entries show a user or a record, and what an erased person has in them. */
 const FIELDS = {
@@ -12,6 +11,8 @@ const FIELDS = {
   subject: (id: string) => `erased ${id}`,
 } satisfies Record<string, (id: string) => string>;
 
+const INDEX = /^\d+$/;
+
 /** `json` without the names of the person, and without this e-mail address of theirs; the same value if it shows none. */
 export function entryWithout<T extends string | null | undefined>(json: T, id: string, email?: string): T | string {
   if (json == null || !(json.includes(id) || (email !== undefined && json.includes(email)))) return json;
@@ -20,9 +21,9 @@ export function entryWithout<T extends string | null | undefined>(json: T, id: s
     changed = true;
     return value;
   };
-  const shown: unknown = JSON.parse(json, (_, value: unknown) => {
-    // Endpoints list the addresses of users alone.
-    if (email !== undefined && value === email) return replaced(FIELDS.email(id));
+  const shown: unknown = JSON.parse(json, (key, value: unknown) => {
+    // Endpoints list the addresses of users alone. In an object with an id, it is the address of another user.
+    if (email !== undefined && value === email && INDEX.test(key)) return replaced(FIELDS.email(id));
     const person = value as Record<string, unknown> | null;
     if (typeof person !== 'object' || person?.['id'] !== id) return value;
     for (const [field, erased] of Object.entries(FIELDS)) {

@@ -1,6 +1,6 @@
 // Erases a person (docs/adr/0024): integrations decides it, records it, and publishes the entry of the audit trail to a topic that keeps it,
 // from which the other services learn it.
-import { ApiError } from '@truckroll/contract';
+import { ApiError, now } from '@truckroll/contract';
 import type { ErasePersonRequest, ErasePersonResponse } from '@truckroll/contract/gen/integrations/v1/admin';
 import { personOf } from '@truckroll/erasure';
 import { PERSON_ERASED, auditEntry, erasedPeopleAmong, markPersonErased, refuseErased, type ErasedPerson } from '@truckroll/outbox';
@@ -19,16 +19,22 @@ export async function erasePerson({ database, outbox }: Context, request: EraseP
     await refuseErased(tx, companyId);
     await requireCompany(tx, companyId);
     if (kind === 'users') await requireInactive(tx, person);
-    const entry = auditEntry({ companyId, action: PERSON_ERASED, object: { kind, id } });
+    const last = await askedAt(tx, person);
+    // Later than the last request, also where this clock is behind.
+    const entry = { ...auditEntry({ companyId, action: PERSON_ERASED, object: { kind, id } }), at: Math.max(now(), last + 1) };
     if (await markPersonErased(tx, { ...person, askedAt: entry.at })) {
       await insertAuditEntries(tx, [entry]);
       await outbox.append(tx, [erasureOf(entry)]);
       return { asked_at: entry.at };
     }
-    // Another call was recorded at the same moment or, by another clock, later.
-    const found = (await erasedPeopleAmong(tx, [companyId], [id])).find((each) => each.kind === kind);
-    return { asked_at: found?.askedAt ?? entry.at };
+    // A concurrent call was recorded at the same moment or, by another clock, later.
+    return { asked_at: await askedAt(tx, person) };
   });
+}
+
+/** Time of the last request to erase the person; 0 if there is none. */
+async function askedAt(tx: Transaction, { companyId, kind, id }: ErasedPerson): Promise<number> {
+  return (await erasedPeopleAmong(tx, [companyId], [id])).find((each) => each.kind === kind)?.askedAt ?? 0;
 }
 
 async function requireInactive(tx: Transaction, { companyId, id }: ErasedPerson): Promise<void> {

@@ -13,7 +13,7 @@ export async function findUser(db: Queryable, { companyId, kind, id }: ErasedPer
     values: [companyId, id],
   });
   const [user] = rows;
-  return user && { name: user.name, knownBy: [user.name, user.email] };
+  return user && { name: user.name, knownBy: user.name === ERASED_PERSON ? [] : [user.name, user.email] };
 }
 
 const row: PersonStep = {

@@ -3,7 +3,7 @@ import { formatInstant } from '@truckroll/contract';
 import type { PersonStep } from '@truckroll/erasure';
 import { ERASED_PERSON, type ErasedPerson } from '@truckroll/outbox';
 import { binaryArrays, type Transaction } from '@truckroll/postgres';
-import { withoutPerson } from './without-person.ts';
+import { refersTo, withoutPerson } from './without-person.ts';
 
 /** Rows that one transaction looks at. */
 const LOOKED_AT = 200;
@@ -49,7 +49,7 @@ const events: PersonStep = {
       values: [person.companyId, ...place],
     });
     let changed = await replaceBodies(tx, person, rows);
-    const named = person.kind === 'accounts' ? rows.filter(({ body }) => body?.includes(person.id)) : [];
+    const named = person.kind === 'accounts' ? rows.filter(({ body }) => refersTo(body, person)) : [];
     if (named.length > 0) {
       const { rowCount } = await tx.query({
         name: 'erase_customer_from_webhook_event_log',
@@ -91,12 +91,23 @@ const deliveries: PersonStep = {
       values: [person.companyId, ...place],
     });
     let changed = await replaceBodies(tx, person, rows);
-    const shown = rows.filter(({ body }) => body?.includes(person.id));
+    const shown = rows.filter(({ body }) => refersTo(body, person));
     if (shown.length > 0) changed += await eraseAnswers(tx, person, shown);
     const last = rows.length === LOOKED_AT ? rows.at(-1) : undefined;
-    return { changed, after: last === undefined ? null : `${last.endpoint_id} ${last.day} ${last.delivery_id}` };
+    return { changed, waits: await areSent(tx, shown), after: last === undefined ? null : `${last.endpoint_id} ${last.day} ${last.delivery_id}` };
   },
 };
+
+/** Whether a dispatcher has leased one of them, maybe with the old body: the receiver's answer is still to come. */
+async function areSent(tx: Transaction, shown: readonly Delivered[]): Promise<boolean> {
+  if (shown.length === 0) return false;
+  const { rowCount } = await tx.query({
+    name: 'sending_webhooks_with_person',
+    text: 'select from webhook_queue where delivery_id = any($1::uuid[]) and leased_until > now() limit 1',
+    values: [shown.map(({ delivery_id: id }) => id)],
+  });
+  return rowCount > 0;
+}
 
 async function eraseAnswers(tx: Transaction, { companyId, kind }: ErasedPerson, shown: readonly Delivered[]): Promise<number> {
   const places = [shown.map(({ day }) => day), shown.map(({ delivery_id: id }) => id)];

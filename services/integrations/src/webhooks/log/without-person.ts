@@ -20,14 +20,24 @@ interface Reference {
 /** The field that refers to a person of the kind. */
 const FIELDS: Readonly<Record<string, 'account' | 'contact' | 'handled_by'>> = { accounts: 'account', contacts: 'contact', 'team-members': 'handled_by' };
 
-/** Undefined if the body does not show the person. A message to the person is the summary of an outbound interaction. */
-export function withoutPerson(body: string, { kind, id }: Pick<ErasedPerson, 'kind' | 'id'>): string | undefined {
-  const event = JSON.parse(body) as Body;
-  const { data } = event;
+function referenceIn({ data }: Body, { kind, id }: Pick<ErasedPerson, 'kind' | 'id'>): Reference | undefined {
   const field = FIELDS[kind];
   const reference = field && data?.[field];
-  if (data === undefined || reference?.id !== id) return undefined;
-  const says = field !== 'handled_by' && data.direction === 'OUTBOUND' && data.summary != null && data.summary !== ERASED_PERSON;
+  return reference?.id === id ? reference : undefined;
+}
+
+/** Whether the body refers to the person, by whatever name. */
+export function refersTo(body: Buffer | null, person: Pick<ErasedPerson, 'kind' | 'id'>): body is Buffer {
+  return body?.includes(person.id) === true && referenceIn(JSON.parse(body.toString()) as Body, person) !== undefined;
+}
+
+/** Undefined if the body does not show the person. A message to the person is the summary of an outbound interaction. */
+export function withoutPerson(body: string, person: Pick<ErasedPerson, 'kind' | 'id'>): string | undefined {
+  const event = JSON.parse(body) as Body;
+  const { data } = event;
+  const reference = referenceIn(event, person);
+  if (data === undefined || reference === undefined) return undefined;
+  const says = person.kind !== 'team-members' && data.direction === 'OUTBOUND' && data.summary != null && data.summary !== ERASED_PERSON;
   if (reference.name === ERASED_PERSON && !says) return undefined;
   reference.name = ERASED_PERSON;
   if (says) data.summary = ERASED_PERSON;
