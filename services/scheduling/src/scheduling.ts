@@ -79,11 +79,12 @@ export function createScheduling(config: SchedulingConfig): Service {
       changes.parts.forEach(background);
       server.implement(ChangeServiceService, changes.handlers);
       const people = { steps: personSteps, find: findPerson };
+      const written = [exportedNotifications];
       server.implement(
         ErasureServiceService,
-        erasure({ database, kinds, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
+        erasure({ database, kinds, written, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
       );
-      server.implement(ExportServiceService, companyExport({ database, kinds, tables: [exportedNotifications] }));
+      server.implement(ExportServiceService, companyExport({ database, kinds, tables: written }));
       serveRecords(server, tables, { database, names, afterImport: poke });
       const writes = { database, reader: new RecordReader(jobAppointments, { database, names }), poke };
       server.implement(AssignmentCommandServiceService, {

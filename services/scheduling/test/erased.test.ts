@@ -1,4 +1,4 @@
-import { erased } from '../src/people/erased.ts';
+import { erased, knownBy } from '../src/people/erased.ts';
 
 const AT = 1_772_000_000_000_000;
 const account = {
@@ -18,7 +18,7 @@ const contact = {
   last_name: 'Lee',
   title: 'Owner',
   primary_channel: {},
-  channels: [{}],
+  channels: [{ value: 'bob@example.com' }],
   is_primary: true,
   updated_at: 1,
 };
@@ -63,4 +63,19 @@ test('changes nothing the second time, also where the record lacks fields', () =
 
 test.each(['phone', 'email', 'company_name', 'billing_address'])('finds a record that has only %s left', (field) => {
   expect(erased({ name: 'Erased person', [field]: 'something', updated_at: 1 }, 'accounts', AT)).toMatchObject({ [field]: null });
+});
+
+test('knows a person by name, by first and last name together, and by numbers and addresses, each once', () => {
+  const channels = [{ value: '+15125550142' }, { value: 'bob@example.com' }, { value: '+15125550142' }];
+  expect(knownBy({ ...contact, name: 'Bob Lee, Austin', channels })).toEqual(['Bob Lee, Austin', 'Bob Lee', '+15125550142', 'bob@example.com']);
+  expect(knownBy({ ...contact, last_name: null })).toEqual(['Bob', 'bob@example.com']);
+  expect(knownBy(account)).toEqual(['Ann', 'Ann LLC', '+15125550142', 'ann@example.com']);
+});
+
+test.each([
+  [account, 'accounts'],
+  [contact, 'contacts'],
+  [teamMember, 'team-members'],
+] as const)('knows nothing of an erased person', (record, kind) => {
+  expect(knownBy(erased(record, kind, AT)!)).toEqual([]);
 });

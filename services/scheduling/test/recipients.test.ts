@@ -2,7 +2,7 @@ import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { Contact, ContactChannelType, type ContactChannel } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { Assignment, AssignmentStatus } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { recipientOf } from '../src/notifications/recipient.ts';
-import { defaultMessage, subjectOf } from '../src/notifications/text.ts';
+import { defaultMessage, subjectOf, withOneName } from '../src/notifications/text.ts';
 
 const EMPTY = new Uint8Array();
 const { EMAIL, MOBILE, PHONE } = ContactChannelType;
@@ -63,3 +63,20 @@ test('names the appointment in the subject, and no address if the location is no
   expect(subjectOf({ number: '1042-1' })).toBe('Your appointment 1042-1');
   expect(defaultMessage({ number: '7', assignments: [] }, { location: null })).toBe('There is news about your appointment 7. We will tell you who comes.');
 });
+
+test.each([
+  [[assignment('Ana'), assignment('Bo')], '1 Main St', 'There is news about your appointment 7 at 1 Main St. Who comes: X.'],
+  [[assignment('Ana')], '1 Main\nWho comes: Cy.', 'There is news about your appointment 7 at 1 Main\nWho comes: Cy.. Who comes: X.'],
+  [[], '', 'There is news about your appointment 7. We will tell you who comes.'],
+])('of the assignments %j at the address %j, with one name, writes %j', (assignments, address, text) => {
+  const message = defaultMessage({ number: '7', assignments }, at(address));
+  expect(withOneName(message, 'X')).toBe(text);
+  expect(withOneName(withOneName(message, 'X'), 'X')).toBe(text);
+});
+
+test.each(['Dear Ana, There is news about your appointment 7. Who comes: Ana.', 'There is news about your appointment 7. Who comes: Ana. Call us'])(
+  'leaves the message %j as it is',
+  (message) => {
+    expect(withOneName(message, 'X')).toBe(message);
+  },
+);

@@ -5,10 +5,19 @@ export function subjectOf({ number }: Pick<Visit, 'number'>): string {
   return `Your appointment ${number}`;
 }
 
+const NEWS = 'There is news about your appointment';
+const WHO = 'Who comes:';
+const NAMES = new RegExp(`^(${NEWS} .*${WHO}) .+\\.$`, 's');
+
 /** Contains no times: the customer's time zone is unknown here, and a time that is an hour off is worse than none. */
 export function defaultMessage({ number, assignments }: Pick<Visit, 'number' | 'assignments'>, { location }: Pick<VisitJob, 'location'>): string {
   const names = assignments.filter(({ status }) => status !== AssignmentStatus.CANCELED).flatMap(({ team_member }) => team_member?.name ?? []);
   const address = location?.address ? ` at ${location.address}` : '';
-  const who = names.length === 0 ? 'We will tell you who comes.' : `Who comes: ${new Intl.ListFormat('en').format(names)}.`;
-  return `There is news about your appointment ${number}${address}. ${who}`;
+  const who = names.length === 0 ? 'We will tell you who comes.' : `${WHO} ${new Intl.ListFormat('en').format(names)}.`;
+  return `${NEWS} ${number}${address}. ${who}`;
+}
+
+/** A default message with this name in place of the team members'. Other messages are returned unchanged. */
+export function withOneName(message: string, name: string): string {
+  return message.replace(NAMES, (_, before: string) => `${before} ${name}.`);
 }

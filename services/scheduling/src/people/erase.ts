@@ -6,6 +6,7 @@ import type { KnownPerson, PersonStep } from '@truckroll/erasure';
 import { ERASED_PERSON, type ErasedPerson } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
 import { endOfPage, referencesToPeople, upsertRecords, withoutNamesOf, type Table } from '@truckroll/record-store';
+import { withOneName } from '../notifications/text.ts';
 import { tables } from '../resources/index.ts';
 import { ERASED, erased, knownBy } from './erased.ts';
 
@@ -126,6 +127,43 @@ const notifications: PersonStep = {
   },
 };
 
+/** Names of team members in messages that the product wrote, and in the interactions that these became. Those that are being sent end by themselves. */
+const ownMessages: PersonStep = {
+  table: 'notifications',
+  async next(tx, { companyId, kind, id }, after) {
+    if (kind !== 'team-members') return { changed: 0, after: null };
+    const end = await endOfPage(tx, 'notifications', companyId, after);
+    const { rows } = await tx.query<{ id: string; status: string; message: string; document: Buffer | null }>({
+      name: 'notifications_with_team_member',
+      text: `select n.id, n.status, n.message, i.document from notifications n
+        left join interactions i on i.company_id = n.company_id and i.id = n.id and i.fingerprint is null
+        where n.company_id = $1 and ($3::uuid is null or n.id > $3) and ($4::uuid is null or n.id <= $4)
+          and n.appointment_id in (select appointment_id from job_assignments where company_id = $1 and team_member_id = $2)
+        order by n.id for no key update of n`,
+      values: [companyId, id, after, end],
+    });
+    const named = rows.flatMap((row) => {
+      const without = withOneName(row.message, ERASED_PERSON);
+      return without === row.message ? [] : [{ ...row, without }];
+    });
+    const over = named.filter(({ status }) => status !== 'ATTEMPTING');
+    for (const { id: of, document, without } of over) {
+      await tx.query({
+        name: 'erase_team_member_in_notification',
+        text: 'update notifications set message = $3 where company_id = $1 and id = $2',
+        values: [companyId, of, without],
+      });
+      if (document === null) continue;
+      await tx.query({
+        name: 'erase_team_member_in_interaction',
+        text: 'update interactions set document = $3, recorded = $3 where company_id = $1 and id = $2',
+        values: [companyId, of, Buffer.from(Interaction.encode({ ...Interaction.decode(document), summary: without }).finish())],
+      });
+    }
+    return { changed: over.length, waits: over.length < named.length, after: end };
+  },
+};
+
 /** Answers of writes: the keys stay, so that a repeated write is refused and does not happen again. */
 const answers: PersonStep = {
   table: 'idempotency_keys',
@@ -155,5 +193,6 @@ export const personSteps: readonly PersonStep[] = [
   recordings('service_requests', SERVICE_REQUEST, (document) => document),
   recordings('interactions', INTERACTION, withoutMessage),
   notifications,
+  ownMessages,
   answers,
 ];

@@ -2,9 +2,7 @@
 import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import type { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { TeamMemberStatus, type TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
-import { ERASED_PERSON } from '@truckroll/outbox';
-
-const [FIRST_NAME, LAST_NAME] = ERASED_PERSON.split(' ') as [string, string];
+import { ERASED_FIRST_NAME, ERASED_LAST_NAME, ERASED_PERSON } from '@truckroll/outbox';
 
 /**
  * Fields that a person is known by. Those with a format cannot hold the words, and are removed. A team member works for the company no more,
@@ -15,8 +13,8 @@ export const ERASED = {
   contacts: { name: ERASED_PERSON, first_name: null, last_name: null, title: null, primary_channel: null, channels: [] } satisfies Partial<Contact>,
   'team-members': {
     name: ERASED_PERSON,
-    first_name: FIRST_NAME,
-    last_name: LAST_NAME,
+    first_name: ERASED_FIRST_NAME,
+    last_name: ERASED_LAST_NAME,
     email: null,
     phone: null,
     title: null,
@@ -37,7 +35,9 @@ export function erased<R extends { updated_at: number }>(record: R, kind: keyof 
 
 /** Names, e-mail addresses and telephone numbers of the record, each once. */
 export function knownBy(record: object): string[] {
-  const { name, company_name, phone, email, channels = [] } = record as Partial<Account> & Partial<Contact>;
-  const all = [name, company_name, phone, email, ...channels.map(({ value }) => value)];
+  const { name, first_name, last_name, company_name, phone, email, channels = [] } = record as Partial<Account> & Partial<Contact>;
+  // One of the two alone is in too many texts.
+  const both = first_name && last_name && `${first_name} ${last_name}`;
+  const all = [name, both, company_name, phone, email, ...channels.map(({ value }) => value)];
   return [...new Set(all.filter((each) => each != null && each !== '' && each !== ERASED_PERSON))] as string[];
 }
