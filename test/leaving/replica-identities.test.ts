@@ -166,14 +166,18 @@ test.each([
   }
 });
 
-test('no key is a number alone, which a row of another database may have too', async () => {
-  const { rows } = await db.query<{ table: string; name: string }>({
-    text: `select c.relname::text as table, i.indexrelid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indrelid
+/** Tables with a number of a sequence in a key, and what a move does about it (docs/adr/0025). */
+const NUMBERED: Readonly<Record<string, string>> = { webhook_replays: 'the sequence is set above the numbers that were copied' };
+
+test('no key contains a number of a sequence, which a row of another database may have too, except those listed', async () => {
+  const { rows } = await db.query<{ table: string }>({
+    text: `select distinct c.relname::text as table from pg_index i join pg_class c on c.oid = i.indrelid
       where c.relnamespace = any($1::regnamespace[]) and c.relkind in ('r', 'p') and i.indisunique
-        and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attnum = any(i.indkey) and a.attidentity = '')`,
+        and exists (select from pg_attribute a where a.attrelid = c.oid and a.attnum = any(i.indkey)
+          and pg_get_serial_sequence(c.oid::regclass::text, a.attname) is not null)`,
     values: [SCHEMAS.map(({ schema }) => schema)],
   });
-  expect(rows.filter(({ table }) => !(table in STAYS))).toEqual([]);
+  expect(rows.map(({ table }) => table).filter((table) => !(table in STAYS))).toEqual(Object.keys(NUMBERED));
 });
 
 test('lists as staying only tables that exist', async () => {

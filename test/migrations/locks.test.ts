@@ -1,7 +1,7 @@
 import type { MigrationSet } from '@truckroll/postgres';
 import { loadModule } from 'libpg-query';
 import { SCHEMAS } from '../support/components.ts';
-import { blockingStatements, nothingKnown } from './locks.ts';
+import { blockingStatements, lockedTables, nothingKnown } from './locks.ts';
 
 /** The last migration of each set in release 1.0.0. Databases have applied everything up to it, so those migrations never change. */
 const BEFORE: Readonly<Record<string, string>> = {
@@ -14,6 +14,14 @@ const BEFORE: Readonly<Record<string, string>> = {
   reporting: '0005_combinations_by_each_dimension',
   scheduling: '0009_projections',
 };
+
+/** Migrations that are older than the rule. Add none. */
+const LOCK_SEVERAL = [
+  ...['billing/0005_created_by_and_collected_by', 'billing/0008_finding'],
+  ...['integrations/0010_webhook_health', 'integrations/0017_webhook_states', 'integrations/0018_webhook_filters'],
+  ...['reporting/0008_room_in_sums', 'reporting/0009_versions_of_sums', 'reporting/0013_sums_of_days'],
+  ...['scheduling/0013_finding', 'scheduling/0015_intake_lists'],
+];
 
 beforeAll(() => loadModule());
 
@@ -29,6 +37,22 @@ test('no migration locks a table that may be large', () => {
       .flatMap(({ name, sql }) => blockingStatements(sql, known).map((reason) => `${part}/${name}: ${reason}`));
   });
   expect(refused).toEqual([]);
+});
+
+test('a new migration locks one existing table, and none while it waits for another', () => {
+  const several = SCHEMAS.flatMap(({ migrations }) => migrations).flatMap(({ name: part, migrations }) =>
+    migrations.filter(({ name, sql }) => name > (BEFORE[part] ?? '9') && lockedTables(sql).length > 1).map(({ name }) => `${part}/${name}`),
+  );
+  expect([...new Set(several)].sort()).toEqual(LOCK_SEVERAL);
+});
+
+test.each([
+  ['an existing table, and a new one', 'create table n (a int); alter table n add column b int; alter table t add column b int', ['t']],
+  ['two tables', 'alter table t add column b int; alter table u replica identity full', ['t', 'u']],
+  ['tables of triggers', 'drop trigger g on t; create trigger g after insert on s.u for each row execute function f()', ['t', 'u']],
+  ['none in steps', '-- in steps\nalter table t validate constraint c;\nalter table u validate constraint c;', []],
+])('finds as locked %s', (_, sql, tables) => {
+  expect(lockedTables(sql)).toEqual(tables);
 });
 
 test.each([

@@ -44,12 +44,28 @@ export const nothingKnown = (): Known => ({ candidates: new Map(), notNull: new 
 /** Why a migration would block others, one sentence per statement. Adds to `known` for later migrations. */
 export function blockingStatements(sql: string, known: Known = nothingKnown()): string[] {
   const steps = isInSteps(sql);
+  return statementsOf(sql).flatMap(([kind, node, fresh]) => (steps ? inSteps(kind, node, known) : inTransaction(kind, node, fresh, known)));
+}
+
+/** Existing tables that a migration changes in a transaction. It keeps the lock of each until its end, while it waits for the next. */
+export function lockedTables(sql: string): string[] {
+  if (isInSteps(sql)) return [];
+  const locked = statementsOf(sql).flatMap(([kind, node, fresh]): string[] => {
+    const dropped = kind === 'DropStmt' && node['removeType'] === 'OBJECT_TRIGGER' ? node['objects'][0].List.items.at(-2).String.sval : undefined;
+    const table = ['AlterTableStmt', 'CreateTrigStmt'].includes(kind) ? node['relation'].relname : dropped;
+    return table === undefined || fresh.has(table) || SMALL.has(table) ? [] : [table];
+  });
+  return [...new Set(locked)];
+}
+
+/** Kind and content of each statement, and the tables that the migration has made until then. */
+function statementsOf(sql: string): [kind: string, node: Node, fresh: ReadonlySet<string>][] {
   const fresh = new Set<string>();
-  return (parseSync(sql).stmts ?? []).flatMap(({ stmt }: { stmt?: unknown }) => {
+  return (parseSync(sql).stmts ?? []).map(({ stmt }: { stmt?: unknown }) => {
     const [[kind, node] = ['', {}]] = Object.entries(stmt as Node) as [string, Node][];
     if (kind === 'CreateStmt') fresh.add(node['relation'].relname);
     if (kind === 'CreateTableAsStmt') fresh.add(node['into'].rel.relname);
-    return steps ? inSteps(kind, node, known) : inTransaction(kind, node, fresh, known);
+    return [kind, node, new Set(fresh)];
   });
 }
 

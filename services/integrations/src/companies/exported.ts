@@ -67,7 +67,7 @@ export const exportedTables: readonly ExportedTable[] = [
   },
   {
     table: 'mails',
-    key: { id: 'bigint' },
+    key: { created_at: 'timestamptz', message_id: 'uuid' },
     columns: ['user_id', 'subject', 'body', 'status', 'attempts', 'created_at', 'attempted_at', 'finished_at', 'detail'],
     without: { company_id: 'the company', id: 'a number over all companies', message_id: SENDING, due_at: SENDING, attempt_ends_at: SENDING },
   },

@@ -42,10 +42,10 @@ export async function take(database: Database, most: number, leaseMs: number): P
   const { rows } = await database.query<Mail>({
     name: 'take_mails',
     text: `with due as (
-        select m.company_id, m.id, u.email from mails m join users u on u.id = m.user_id
+        select m.company_id, m.created_at, m.message_id, u.email from mails m join users u on u.id = m.user_id
         where m.status = 'QUEUED' and m.due_at <= now() and ${answersFor('m')} and u.email <> '' order by m.due_at limit $1 for update of m skip locked)
       update mails m set status = 'ATTEMPTING', attempts = attempts + 1, attempted_at = now(), attempt_ends_at = now() + $2 * interval '1 millisecond'
-      from due where m.company_id = due.company_id and m.id = due.id
+      from due where m.company_id = due.company_id and m.created_at = due.created_at and m.message_id = due.message_id
       returning m.message_id as id, due.email as address, m.subject, m.body as text, m.attempts`,
     values: [most, leaseMs],
   });

@@ -1,0 +1,1 @@
+alter table users replica identity using index users_identity;
