@@ -76,6 +76,60 @@ test('identifies rows of new partitions by the whole row, and of those that an o
   expect(await identities()).toEqual(identified);
 });
 
+describe('partitions that an older release created', () => {
+  const days = ['12', '13'].map((ago) => formatDate(Math.floor(now() / DAY) - Number(ago)));
+  const [early, late] = days.map((day) => `webhook_events_${day.replaceAll('-', '')}`).toSorted() as [string, string];
+  const warned: unknown[] = [];
+  const log = { ...silentLog, warn: (fields: unknown) => void warned.push(fields) };
+  const identities = async () =>
+    (await desk.sql('select relreplident::text as by from pg_class where relname = any($1) order by relname', [[early, late]])).map(({ by }) => by);
+
+  beforeEach(async () => {
+    warned.length = 0;
+    await new Partitions(database, silentLog).ensure(days);
+    for (const name of [early, late]) await desk.sql(`alter table ${name} replica identity default`);
+  });
+
+  test('are identified while another one is in use, which is logged and done the next time', async () => {
+    const tidy = new Partitions(database, log);
+    const reader = await desk.session();
+    try {
+      await reader.query({ text: 'begin' });
+      await reader.query({ text: `lock table ${early} in access share mode` });
+      await tidy.identify();
+      expect([await identities(), warned]).toEqual([['d', 'f'], [{ locked: [early] }]]);
+    } finally {
+      await reader.close();
+    }
+    await tidy.identify();
+    expect([await identities(), warned.length]).toEqual([['f', 'f'], 1]);
+  });
+
+  test('are passed over if another replica has just dropped or identified them', async () => {
+    const reader = await desk.session();
+    const meanwhile = async (): Promise<void> => {
+      await reader.query({ text: `drop table ${early}` });
+      await reader.query({ text: `alter table ${late} replica identity full` });
+      await reader.query({ text: 'begin' });
+      await reader.query({ text: `lock table ${late} in access share mode` });
+    };
+    const raced = {
+      query: async (statement: { text: string }) => {
+        const listed = await database.query(statement);
+        await meanwhile();
+        return listed;
+      },
+      transaction: (work: Parameters<Database['transaction']>[0]) => database.transaction(work),
+    } as unknown as Database;
+    try {
+      await new Partitions(raced, log).identify();
+      expect([await identities(), warned]).toEqual([['f'], []]);
+    } finally {
+      await reader.close();
+    }
+  });
+});
+
 test('shows an attempt and the time of the next one together, or neither, when reading while it is stored', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event());

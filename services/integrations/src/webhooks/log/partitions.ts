@@ -1,6 +1,6 @@
 // Partitions of the webhook log: one per UTC day, created when something of that day is stored and dropped after 30 days.
 import { formatDate, now } from '@truckroll/contract';
-import type { Database, Transaction } from '@truckroll/postgres';
+import { isLockTimeout, type Database, type Transaction } from '@truckroll/postgres';
 import { PeriodicTask, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 
@@ -54,19 +54,23 @@ export class Partitions implements BackgroundPart {
     for (const day of missing) this.#known.add(day);
   }
 
-  /** Sets the replica identity of partitions that an older release has created. */
+  /** Sets the replica identity of partitions that an older release has created, except of those that are in use for long. */
   async identify(): Promise<void> {
     const { rows } = await this.#database.query<{ name: string }>({
       text: `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
         where p.relnamespace = current_schema()::regnamespace and p.relkind = 'p' and p.relname = any($1) and c.relreplident <> 'f' order by c.relname`,
       values: [IDENTIFIED_BY_ROW],
     });
+    const locked: string[] = [];
     for (const { name } of rows) {
-      await this.#database.transaction(async (tx) => {
-        await tx.query({ text: `set local lock_timeout = ${LOCK_MS}` });
-        await tx.query({ text: `alter table "${name}" replica identity full` });
-      });
+      try {
+        await this.#database.transaction((tx) => identifyOne(tx, name));
+      } catch (error) {
+        if (!isLockTimeout(error)) throw error;
+        locked.push(name);
+      }
     }
+    if (locked.length > 0) this.#log.warn({ locked }, 'parts of the webhook log were in use, so their replica identity was not set; trying again in an hour');
   }
 
   /** Drops partitions before `oldestDay`, and their deliveries in the queue. */
@@ -99,9 +103,9 @@ export class Partitions implements BackgroundPart {
     try {
       const today = Math.floor(now() / DAY);
       await this.ensure(Array.from({ length: AHEAD + 1 }, (_, i) => formatDate(today + i)));
-      await this.identify();
       const dropped = await this.drop();
       if (dropped.length > 0) this.#log.info({ dropped }, 'dropped old parts of the webhook log');
+      await this.identify();
     } catch (error) {
       this.#log.warn({ error }, 'the webhook log was not tidied; trying again in an hour');
     }
@@ -114,6 +118,17 @@ export class Partitions implements BackgroundPart {
       return await work(tx);
     });
   }
+}
+
+/** Sets the replica identity of a partition, unless another replica has done so or has dropped it. */
+async function identifyOne(tx: Transaction, name: string): Promise<void> {
+  const { rowCount } = await tx.query({
+    text: `select from pg_class where relnamespace = current_schema()::regnamespace and relname = $1 and relreplident <> 'f'`,
+    values: [name],
+  });
+  if (rowCount === 0) return;
+  await tx.query({ text: `set local lock_timeout = ${LOCK_MS}` });
+  await tx.query({ text: `alter table if exists "${name}" replica identity full` });
 }
 
 function partition(table: string, day: string): string {
