@@ -13,8 +13,10 @@ begin
       and (new.company_id, new.at, new.id, new.actor_kind, new.actor_id, new.action, new.object_kind, new.object_id, new.request_id, new.address)
         is not distinct from
         (old.company_id, old.at, old.id, old.actor_kind, old.actor_id, old.action, old.object_kind, old.object_id, old.request_id, old.address)
-      and exists (select from erased_people p where p.ended_at is null
-        and position(p.id::text in concat_ws(' ', old.actor_id, old.before, old.after)) > 0) then
+      and exists (select from erased_people p left join users u on p.kind = 'users' and u.id = p.id and u.email <> ''
+        where p.ended_at is null and (position(p.id::text in concat_ws(' ', old.actor_id, old.before, old.after)) > 0
+          -- Endpoints list addresses of users alone.
+          or position(u.email in concat_ws(' ', old.before, old.after)) > 0)) then
     return new;
   end if;
   raise exception 'audit events are never changed, and not deleted before they are 365 days old' using errcode = 'insufficient_privilege';

@@ -16,13 +16,15 @@ interface Entry {
   readonly id: string;
   readonly before: string | null;
   readonly after: string | null;
+  /** Whether the entry contains the user's address and, in another company, no user there has the same one. Null without an address. */
+  readonly addressed: boolean | null;
 }
 
-/** The address of a user that was not erased yet. */
+/** The user's address; undefined if it is empty or erased. */
 async function emailOf(tx: Queryable, companyId: string, id: string): Promise<string | undefined> {
   const { rows } = await tx.query<{ email: string }>({
     name: 'email_of_user_to_erase',
-    text: `select email from users where company_id = $1 and id = $2 and email <> id || '@erased.invalid'`,
+    text: `select email from users where company_id = $1 and id = $2 and email not in ('', id || '@erased.invalid')`,
     values: [companyId, id],
   });
   return rows[0]?.email;
@@ -46,18 +48,18 @@ export const trail: PersonStep = {
     const to = end === undefined ? [null, null, null] : [end.company_id, formatInstant(end.at), end.id];
     const { rows } = await tx.query<Entry>({
       name: 'audit_events_with_person',
-      text: `select company_id, at, id, before, after from audit_events
+      text: `select company_id, at, id, before, after, addressed from audit_events
+        cross join lateral (select position($10::text in concat_ws(' ', before, after)) > 0 and (company_id = $9
+          or not exists (select from users u where u.company_id = audit_events.company_id and lower(u.email) = lower($10::text))) as addressed) a
         where ($1::uuid is null or (company_id, at, id) > ($1::uuid, $2::timestamptz, $3::uuid))
           and ($4::uuid is null or (company_id, at, id) <= ($4::uuid, $5::timestamptz, $6::uuid)) and ($7::uuid is null or company_id = $7)
-          and (position($8::text in concat_ws(' ', case when actor_kind = 'USER' then actor_id end, before, after)) > 0
-            or company_id = $9 and position($10::text in concat_ws(' ', before, after)) > 0)
+          and (position($8::text in concat_ws(' ', case when actor_kind = 'USER' then actor_id end, before, after)) > 0 or addressed)
         order by company_id, at, id`,
       values: [...from, ...to, only, person, companyId, email ?? null],
     });
     let changed = 0;
-    for (const { company_id: of, at, id, before, after } of rows) {
-      // In another company, another user may have the address.
-      const [earlier, later] = [before, after].map((json) => entryWithout(json, person, of === companyId ? email : undefined));
+    for (const { company_id: of, at, id, before, after, addressed } of rows) {
+      const [earlier, later] = [before, after].map((json) => entryWithout(json, person, addressed === true ? email : undefined));
       const { rowCount } = await tx.query({
         name: 'erase_person_from_audit_event',
         text: `update audit_events set actor_name = case when ${OWN} then $5 else actor_name end, before = $6, after = $7

@@ -1,0 +1,80 @@
+// Which entries of the audit trail lose the address of a user who is erased (docs/adr/0024).
+import { randomUUID } from 'node:crypto';
+import type { Database } from '@truckroll/postgres';
+import { openFreshDatabase } from '@truckroll/testing';
+import { trail } from '../src/audit/erase-person.ts';
+import { schema } from '../src/schema.ts';
+
+const EMAIL = 'ana@example.com';
+
+let database: Database;
+let close: () => Promise<void>;
+beforeAll(async () => void ({ database, close } = await openFreshDatabase(schema)), 60_000);
+afterAll(() => close());
+
+async function addCompany(): Promise<string> {
+  const id = randomUUID();
+  const text = `insert into companies (id, name, timezone, costing_enabled, verified_only) values ($1, 'x', 'UTC', true, false)`;
+  await database.query({ text, values: [id] });
+  return id;
+}
+
+async function addUser(company: string, email: string): Promise<string> {
+  const id = randomUUID();
+  const text = `insert into users (id, company_id, subject, email, first_name, last_name, active) values ($1::uuid, $2, $1::text, $3, 'Ana', 'Ruiz', false)`;
+  await database.query({ text, values: [id, company, email] });
+  return id;
+}
+
+/** An entry of another user. Resolves to a function that reads what it shows. */
+async function addEntry(company: string, shown: object): Promise<() => Promise<unknown>> {
+  const id = randomUUID();
+  await database.query({
+    text: `insert into audit_events (company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id, after)
+      values ($1, now(), $2, 'USER', $3, 'Bo Li', 'webhook.created', 'webhooks', $3, $4)`,
+    values: [company, id, randomUUID(), JSON.stringify(shown)],
+  });
+  return async () => {
+    const { rows } = await database.query<{ after: string }>({
+      text: 'select after from audit_events where company_id = $1 and id = $2',
+      values: [company, id],
+    });
+    return JSON.parse(rows[0]!.after);
+  };
+}
+
+/** One page, which holds all entries. Resolves to the number of changed ones. */
+async function erase(company: string, user: string): Promise<number> {
+  await database.query({ text: `insert into erased_people (company_id, kind, id) values ($1, 'users', $2)`, values: [company, user] });
+  return (await database.transaction((tx) => trail.next(tx, { companyId: company, kind: 'users', id: user }, null))).changed;
+}
+
+test('erases the address in entries of others, also of companies that the user has left, unless another user there has it', async () => {
+  const [own, left, others] = [await addCompany(), await addCompany(), await addCompany()];
+  const user = await addUser(own, EMAIL);
+  await addUser(others, EMAIL.toUpperCase());
+  const shown = { alertEmails: [EMAIL, 'joana@example.com'] };
+  const [here, there, kept] = [await addEntry(own, shown), await addEntry(left, shown), await addEntry(others, shown)];
+  expect(await erase(own, user)).toBe(2);
+  const erased = { alertEmails: [`${user}@erased.invalid`, 'joana@example.com'] };
+  expect([await here(), await there(), await kept()]).toEqual([erased, erased, shown]);
+});
+
+test('changes no entry for a user without an address', async () => {
+  const company = await addCompany();
+  const user = await addUser(company, '');
+  const shown = { name: '', filter: '' };
+  const entry = await addEntry(company, shown);
+  expect(await erase(company, user)).toBe(0);
+  expect(await entry()).toEqual(shown);
+});
+
+test('lets no entry change that has neither the id nor the address of a person who is being erased', async () => {
+  const company = await addCompany();
+  const user = await addUser(company, 'bea@example.com');
+  await addEntry(company, { name: 'x' });
+  await erase(company, user);
+  await erase(company, await addUser(company, ''));
+  const change = database.query({ text: `update audit_events set after = '{}' where company_id = $1`, values: [company] });
+  await expect(change).rejects.toThrow('42501');
+});
