@@ -14,7 +14,11 @@ const CHART = join(ROOT, 'deploy/helm/truckroll');
 
 /** What helm installs: a checkout's chart, or a published one with the digests of its images. A registry of this machine has no TLS. */
 export function chartOf(published: string, digests: string): string[] {
-  return [published || CHART, ...(/^oci:\/\/(localhost|127\.0\.0\.1)[:/]/.test(published) ? ['--plain-http'] : []), ...(digests === '' ? [] : ['--values', digests])];
+  return [
+    published || CHART,
+    ...(/^oci:\/\/(localhost|127\.0\.0\.1)[:/]/.test(published) ? ['--plain-http'] : []),
+    ...(digests === '' ? [] : ['--values', digests]),
+  ];
 }
 
 export interface Servers {
