@@ -13,7 +13,7 @@ import time
 import unittest
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta, timezone
-from typing import Any
+from typing import Any, cast
 from unittest import mock
 
 import httpx
@@ -308,9 +308,14 @@ class Webhooks(unittest.TestCase):
             (secret, *self.sign({"type": "x"}, time.time() - 301)),
             (secret, *self.sign({"type": "x"}, time.time())),
             (secret, *self.sign(None, time.time())),
+            (secret, {**headers, "Webhook-Timestamp": "9" * 5000}, body),
+            (secret, {**headers, "Webhook-Timestamp": "\xb2"}, body),
         ):
             with self.assertRaises(VerificationError):
                 verify_webhook(wrong_secret, wrong_headers, wrong_body)
+        for mistaken in ((None, headers, body), (secret, headers, json.loads(body))):
+            with self.assertRaises(TypeError):
+                verify_webhook(*cast("tuple[Any, ...]", mistaken))
         for no_secret in ("whsec_!", "", "whsec_", [secret, ""]):
             with self.assertRaisesRegex(ValueError, "^The signing secret"):
                 verify_webhook(no_secret, headers, body)

@@ -58,6 +58,8 @@ class AsyncCore:
         url = f"{self.settings.base_url}{path}"
         try:
             response = await self.http.request(method, url, **sent)
+        except httpx.InvalidURL as error:
+            raise ValueError(f"The filters of {path} make no address: {error}.") from error
         except httpx.TimeoutException as error:
             raise TimedOutError(f"{method} {url} had no whole answer: nothing arrived for {sent['timeout']} s.") from error
         except httpx.RequestError as error:

@@ -7,6 +7,7 @@ import binascii
 import hashlib
 import hmac
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,12 +43,16 @@ def verify_webhook(secret: str | Sequence[str], headers: Mapping[str, str], body
     ...
     truckroll._webhooks.VerificationError: The request has no header webhook-id.
     """
+    if not isinstance(cast("object", secret), (str, list, tuple)):
+        raise TypeError("secret must be a text or several: is its variable set?")
+    if not isinstance(cast("object", body), (str, bytes, bytearray)):
+        raise TypeError("body must be the received bytes or text: a parsed body cannot be verified.")
     given = {name.lower(): value for name, value in headers.items()}
     for name in ("webhook-id", "webhook-timestamp", "webhook-signature"):
         if not given.get(name):
             raise VerificationError(f"The request has no header {name}.")
     at = given["webhook-timestamp"]
-    if not (at.isascii() and at.isdigit()) or abs(time.time() - int(at)) > TOLERANCE:
+    if not re.fullmatch("[0-9]{1,20}", at) or abs(time.time() - int(at)) > TOLERANCE:
         raise VerificationError(f"The time of the webhook differs from this machine's by more than {TOLERANCE} s.")
     raw = body.encode() if isinstance(body, str) else body
     signed = f"{given['webhook-id']}.{at}.".encode() + raw
