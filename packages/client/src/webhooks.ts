@@ -27,9 +27,11 @@ const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
  * `headers` are the request's headers; `body` is its raw bytes or text, never re-serialized JSON. Throws VerificationError.
  */
 export function verifyWebhook(secret: string | readonly string[], headers: HeaderSource, body: string | Uint8Array): VerifiedWebhook {
+  if (typeof secret !== 'string' && !Array.isArray(secret)) throw new TypeError('secret must be a text or several: is its variable set?');
+  if (typeof body !== 'string' && !ArrayBuffer.isView(body)) throw new TypeError('body must be the received bytes or text: a parsed body cannot be verified.');
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
   const single = Object.fromEntries(NAMES.map((name) => [name, headerOf(headers, name)]));
-  const secrets = typeof secret === 'string' ? [secret] : secret;
+  const secrets: readonly string[] = typeof secret === 'string' ? [secret] : secret;
   let reason: unknown = new Error('no secret was given');
   for (const each of secrets) {
     // A malformed secret is the receiver's mistake, so its error is not wrapped in a VerificationError.

@@ -45,6 +45,13 @@ test('a changed, old, unsigned or differently signed webhook is refused', () => 
 });
 
 test.each([
+  ['secret', undefined, body],
+  ['body', SECRET, JSON.parse(body)],
+])('a %s that cannot be one is the mistake of the receiver', (name, secret, given) => {
+  expect(() => verifyWebhook(secret as string, signed(), given)).toThrow(new RegExp(`^${name} must be `));
+});
+
+test.each([
   [-301, false],
   [-300, true],
   [300, true],
