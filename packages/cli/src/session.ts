@@ -34,6 +34,7 @@ export class ApiSession extends TerminalSession<InputIo> {
   /** Takes the options that every command has. */
   choose(given: Chosen): void {
     if (given.json === true && given.csv === true) throw new Failure('Give --json or --csv, not both.');
+    if (given.profile === '') throw new Failure('--profile needs a name.');
     this.#chosen = given;
   }
 
