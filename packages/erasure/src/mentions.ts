@@ -52,8 +52,11 @@ export function mentions({ database, kinds, written = [] }: MentionOptions): Pic
 
 type IsMention = (text: string) => boolean;
 
-/** Fields of these lines of JSON that name the person, each once. Left out is what a record shows of others. */
-function mentionsIn(kind: string, shape: Shape | undefined, lines: string, isMention: IsMention): Mention[] {
+/**
+ * Fields of these lines of JSON that name the person, each once. Left out is what a record shows of others, the name in a reference included: it
+ * changes with the record that has it.
+ */
+export function mentionsIn(kind: string, shape: Shape | undefined, lines: string, isMention: IsMention): Mention[] {
   return (
     lines
       .split('\n')
@@ -74,7 +77,7 @@ function fieldsOf(value: unknown, shape: Shape | undefined, isMention: IsMention
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, each]) => {
     const field = shape?.fields.find((of) => of.name === name);
-    if (field?.derived === true || field?.dispensable === true) return [];
+    if (field?.derived === true || field?.dispensable === true || field?.refersTo !== undefined) return [];
     return fieldsOf(each, field?.shape, isMention).map((path) => `.${name}${path}`);
   });
 }

@@ -90,9 +90,13 @@ const MOST_COUNTED = 100_000;
 /** Number of the company's rows, without tables in which there are none. */
 export async function countRows(db: Queryable, rules: readonly Rule[], companyId: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
+  const earlier = new Map<string, string[]>();
   for (const { table, only, where } of rules) {
+    // Rows that an earlier rule of the table has counted.
+    const not = (earlier.get(only) ?? []).map((each) => ` and (${each}) is not true`).join('');
+    earlier.set(only, [...(earlier.get(only) ?? []), where]);
     const { rows } = await db.query<{ count: number }>({
-      text: `select count(*) from (select from only ${only} where ${where} limit ${MOST_COUNTED - (counts.get(table) ?? 0)}) counted`,
+      text: `select count(*) from (select from only ${only} where (${where})${not} limit ${MOST_COUNTED - (counts.get(table) ?? 0)}) counted`,
       values: [companyId],
     });
     const count = rows[0]?.count ?? 0;
