@@ -46,6 +46,7 @@ describe('profiles', () => {
   test('are chosen by name, listed without their credentials, and forgotten', async () => {
     const token = system.userToken(company);
     await run(['login', '--profile', 'boss', '--url', system.baseUrl], token);
+    expect(await run(['login', '--profile', '', '--url', system.baseUrl], token)).toMatchObject({ code: 2, err: '--profile needs a name.\n' });
     const listed = await run(['profiles']);
     expect(listed.out).toMatch(/^default .* API key\nboss .* user token$/m);
     expect(listed.out).not.toContain(token);

@@ -84,6 +84,10 @@ test('refuses an unknown id and a wrong name, and a dry run only says what there
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('is called') });
   const dry = parsed(await command('company', 'delete', leaving.id));
   expect(dry).toMatchObject({ deleted: false, left: expect.arrayContaining([expect.objectContaining({ service: 'billing', table: 'invoices' })]) });
+  const text = `select count(*)::int as rows from integrations.api_keys
+    where company_id = $1 or user_id in (select id from integrations.users where company_id = $1)`;
+  const [{ rows }] = (await system.database.query<{ rows: number }>({ text, values: [leaving.id] })).rows as [{ rows: number }];
+  expect(dry).toMatchObject({ left: expect.arrayContaining([{ service: 'integrations', table: 'api_keys', rows }]) });
   expect(withoutSums(await rowsWith(system.database, [leaving.id, PLANTED]))).toEqual(before);
   expect((await system.get(leaving, '/v1/accounts?limit=1')).status).toBe(200);
 });

@@ -3,7 +3,8 @@ import type { FindMentionsResponse } from '@truckroll/contract/gen/records/v1/er
 import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import type { ExportedTable } from '../../packages/erasure/src/index.ts';
-import { mentions } from '../../packages/erasure/src/mentions.ts';
+import { SHAPES } from '../../packages/erasure/src/export.ts';
+import { mentions, mentionsIn } from '../../packages/erasure/src/mentions.ts';
 import { schema } from '../../services/reporting/src/schema.ts';
 
 const COMPANY = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
@@ -43,6 +44,14 @@ test('lists 1,000 texts of the company, and counts the rest', async () => {
   const { fields, ids, more } = await find(['Ann Lee']);
   expect([...fields]).toEqual(['names.name']);
   expect([ids.size, more]).toEqual([1000, NAMED - 1000]);
+});
+
+test('lists the record that has the name, and not those that refer to it', () => {
+  const isMention = (text: string): boolean => text.includes('Ann Lee');
+  const job = { id: COMPANY, number: '7', account: { id: COMPANY, name: 'Ann Lee' }, summary: 'call Ann Lee' };
+  const fields = (kind: string, record: object) => mentionsIn(kind, SHAPES.get(kind), JSON.stringify(record), isMention).map(({ field }) => field);
+  expect(fields('jobs', job)).toEqual(['summary']);
+  expect(fields('accounts', { id: COMPANY, name: 'Ann Lee' })).toEqual(['name']);
 });
 
 test.each(['Bob Ray', 'Ray and', 'and Cy'])('finds %s next to a line break, a tab or a quotation mark', async (name) => {
