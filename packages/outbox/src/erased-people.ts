@@ -20,6 +20,9 @@ export interface ErasedPerson {
   readonly id: string;
 }
 
+/** Key of the person's entry in the topic of erasures. */
+export const personKey = ({ companyId, kind, id }: ErasedPerson): string => `${companyId}/${kind}/${id}`;
+
 export interface AskedErasure extends ErasedPerson {
   /** Time of the last request to erase the person, in microseconds: that of its entry in the audit trail. */
   readonly askedAt: number;
@@ -27,7 +30,7 @@ export interface AskedErasure extends ErasedPerson {
 
 const KINDS = ERASABLE.map((kind) => `'${kind}'`).join();
 
-/** Those of the people with these ids who were erased, or are being erased. */
+/** Those of the people with these ids who were erased, or are being erased. Reads no id of companies without any. */
 export async function erasedPeopleAmong(db: Queryable, companyIds: readonly string[], ids: readonly string[]): Promise<AskedErasure[]> {
   if (ids.length === 0) return [];
   const { rows } = await db.query<{ company_id: string; kind: string; id: string; asked_at: number }>({

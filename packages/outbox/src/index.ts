@@ -14,6 +14,7 @@ export {
   erasedPeopleAmong,
   idsIn,
   markPersonErased,
+  personKey,
   type AskedErasure,
   type ErasedPerson,
 } from './erased-people.ts';
