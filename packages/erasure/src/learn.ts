@@ -10,9 +10,9 @@ import {
   erasedPeopleAmong,
   markErased,
   markPersonErased,
+  personKey,
   replay,
   type AskedErasure,
-  type ErasedPerson,
 } from '@truckroll/outbox';
 import { PeriodicTask, logOutage } from '@truckroll/process';
 import type { ErasureOptions, Learning } from './options.ts';
@@ -41,7 +41,7 @@ export function learning({ database, lock, log }: ErasureOptions, { kafka }: Lea
           if (action === COMPANY_DELETED && isUuid(companyId)) ids.add(companyId);
           if (action !== PERSON_ERASED || !isUuid(companyId) || !isUuid(id)) continue;
           const person = { companyId, kind, id, askedAt: at };
-          if (!((people.get(keyOf(person))?.askedAt ?? 0) > at)) people.set(keyOf(person), person);
+          if (at >= (people.get(personKey(person))?.askedAt ?? 0)) people.set(personKey(person), person);
         }
       },
     });
@@ -59,7 +59,7 @@ export function learning({ database, lock, log }: ErasureOptions, { kafka }: Lea
       [...new Set(asked.map(({ companyId }) => companyId))],
       asked.map(({ id }) => id),
     );
-    for (const person of found) if (person.askedAt >= (people.get(keyOf(person))?.askedAt ?? 0)) people.delete(keyOf(person));
+    for (const person of found) if (person.askedAt >= (people.get(personKey(person))?.askedAt ?? 0)) people.delete(personKey(person));
     for (const person of people.values()) {
       if (ids.has(person.companyId)) continue;
       await database.of(person.companyId).transaction(async (tx) => {
@@ -75,5 +75,3 @@ export function learning({ database, lock, log }: ErasureOptions, { kafka }: Lea
     logOutage(log, `cannot read ${topics.erasures.name}, which names deleted companies and erased people`, failures, error);
   return new PeriodicTask(LOOK_MS, learn, failed, AGAIN_MS);
 }
-
-const keyOf = ({ companyId, kind, id }: ErasedPerson): string => `${companyId}/${kind}/${id}`;

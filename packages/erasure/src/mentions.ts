@@ -1,4 +1,4 @@
-// Finds texts that still name an erased person. What others wrote is not changed: an operator has it corrected.
+// Finds texts that still name an erased person. Texts of others stay as they are: an operator corrects them at their source.
 import type { OwnedKind } from '@truckroll/change-feed';
 import { ApiError, mentionOf, refused, type Shape } from '@truckroll/contract';
 import type { ErasureServiceService, Mention } from '@truckroll/contract/gen/records/v1/erasures';
@@ -53,8 +53,8 @@ export function mentions({ database, kinds, written = [] }: MentionOptions): Pic
 type IsMention = (text: string) => boolean;
 
 /**
- * Fields of these lines of JSON that name the person, each once. Left out is what a record shows of others, the name in a reference included: it
- * changes with the record that has it.
+ * Fields of these lines of JSON that name the person, each once. Leaves out copies from other records, such as the name in a reference, which
+ * changes with its record.
  */
 export function mentionsIn(kind: string, shape: Shape | undefined, lines: string, isMention: IsMention): Mention[] {
   return (
@@ -76,7 +76,7 @@ function fieldsOf(value: unknown, shape: Shape | undefined, isMention: IsMention
   if (Array.isArray(value)) return value.flatMap((each) => fieldsOf(each, shape, isMention));
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, each]) => {
-    const field = shape?.fields.find((of) => of.name === name);
+    const field = shape?.byName.get(name);
     if (field?.derived === true || field?.dispensable === true || field?.refersTo !== undefined) return [];
     return fieldsOf(each, field?.shape, isMention).map((path) => `.${name}${path}`);
   });

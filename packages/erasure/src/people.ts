@@ -4,15 +4,9 @@ import type { ErasureServiceService, PersonErasure } from '@truckroll/contract/g
 import type { Handlers } from '@truckroll/grpc';
 import type { ErasedPerson } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
+import { ADMITTED, anyOlder } from './admitted.ts';
 import type { ErasureOptions, PersonStep } from './options.ts';
 import { personOf } from './request.ts';
-
-/** Time after the last change until a round may be the last: a call that was admitted before it has begun its transaction by then. */
-const SETTLED = `interval '6 seconds'`;
-/** SQL: whether a transaction is left that may have stored the name before the last change. */
-const OLDER = `exists (
-        select from pg_stat_activity a where a.datname = current_database() and a.usename = current_user and a.pid <> pg_backend_pid()
-          and a.xact_start <= changed_at)`;
 
 /** `runner` is of `eraseNext`; `learn` has the service look for erasures that integrations has begun. */
 export function people(
@@ -39,7 +33,7 @@ async function stateOf(db: Queryable, { companyId, kind, id }: ErasedPerson): Pr
     name: 'erasure_of_person',
     text: `select begun_at, ended_at, asked_at, changed, case
         when ended_at is not null then null
-        when changed_at < now() - ${SETTLED} and ${OLDER} then 'a transaction of its database role that began before its last change'
+        when changed_at < now() - ${ADMITTED} and ${anyOlder('changed_at')} then 'a transaction of its database role that began before its last change'
         else 'other work that changes its table ' || waits_in end as waits_for
       from erased_people where company_id = $1 and kind = $2 and id = $3`,
     values: [companyId, kind, id],
@@ -112,7 +106,7 @@ async function endRound(tx: Transaction, key: readonly string[]): Promise<boolea
   const begun = await tx.query({
     name: 'begin_last_round_of_erasure',
     text: `update erased_people set step = 0, after = null, round_at = now(), last = true
-      where company_id = $1 and kind = $2 and id = $3 and changed_at < now() - ${SETTLED} and not ${OLDER}`,
+      where company_id = $1 and kind = $2 and id = $3 and changed_at < now() - ${ADMITTED} and not ${anyOlder('changed_at')}`,
     values: key,
   });
   return begun.rowCount > 0;

@@ -1,13 +1,12 @@
 // One batch of the removal of a company, in a transaction that holds its row in erased_companies: replicas take turns.
 import { append, type PublishedState } from '@truckroll/outbox';
 import type { Queryable, Statement, Transaction } from '@truckroll/postgres';
+import { ADMITTED, anyOlder } from './admitted.ts';
 import type { ErasureOptions } from './options.ts';
 import { rulesOf, type Rule, type TableRule } from './tables.ts';
 
 /** Rows removed by one transaction, without those that go with them. */
 const BATCH = 1000;
-/** Time after which a call that was admitted before the company was refused has begun its transaction. */
-const ADMITTED = `interval '6 seconds'`;
 const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** Interval in ms between lines of the log that say why the removal of a company waits. */
@@ -31,8 +30,7 @@ const CALLS = 'calls that were admitted before it began';
  */
 export function waiting(waitsFor = 'null::text'): string {
   return `coalesce(case when e.closed_at is null or e.closed_at >= now() - ${ADMITTED} then '${CALLS}'
-    when exists (select from pg_stat_activity a where a.datname = current_database() and a.usename = current_user and a.pid <> pg_backend_pid()
-      and a.xact_start <= e.closed_at) then 'a transaction of its database role that began before it'
+    when ${anyOlder('e.closed_at')} then 'a transaction of its database role that began before it'
     when exists (select from outbox where company_id = $1::uuid) then 'messages to Kafka' end, ${waitsFor})`;
 }
 
