@@ -1,8 +1,11 @@
 import type { Creator, CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
 import { ERASED_FIRST_NAME, ERASED_LAST_NAME } from '@truckroll/outbox';
 
-/** SQL: what the row `u` of an erased user has. Subject and address stay unique, and no user has them. */
-export const ERASED_USER = `subject = 'erased ' || u.id, email = u.id || '@erased.invalid', first_name = '${ERASED_FIRST_NAME}', last_name = '${ERASED_LAST_NAME}'`;
+/** E-mail addresses of erased users are their ids at this domain, which cannot be registered. */
+export const ERASED_DOMAIN = '@erased.invalid';
+
+/** SQL: columns of the row `u` of an erased user. Subject and address stay unique, and no other user has them. */
+export const ERASED_USER = `subject = 'erased ' || u.id, email = u.id || '${ERASED_DOMAIN}', first_name = '${ERASED_FIRST_NAME}', last_name = '${ERASED_LAST_NAME}'`;
 
 /** Columns of the table alias u (users) for `personOf` and `creatorOf`. */
 export const CREATOR_COLUMNS = 'u.id as user_id, u.email, u.first_name, u.last_name';

@@ -1,4 +1,4 @@
-// Which entries of the audit trail lose the address of a user who is erased (docs/adr/0024).
+// Erasing a user removes the address from entries of the audit trail (docs/adr/0024).
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';

@@ -4,6 +4,7 @@ import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { PersonStep } from '@truckroll/erasure';
 import { ERASED_PERSON, erasedPeopleAmong, idsIn } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
+import { ERASED_DOMAIN } from '../people.ts';
 import { entryWithout } from './without-person.ts';
 
 /** Entries that one transaction looks at. */
@@ -24,7 +25,7 @@ interface Entry {
 async function emailOf(tx: Queryable, companyId: string, id: string): Promise<string | undefined> {
   const { rows } = await tx.query<{ email: string }>({
     name: 'email_of_user_to_erase',
-    text: `select email from users where company_id = $1 and id = $2 and email not in ('', id || '@erased.invalid')`,
+    text: `select email from users where company_id = $1 and id = $2 and email not in ('', id || '${ERASED_DOMAIN}')`,
     values: [companyId, id],
   });
   return rows[0]?.email;

@@ -1,5 +1,6 @@
 // Takes an erased person out of what an entry of the audit trail shows (decisions §19). Pure.
 import { ERASED_FIRST_NAME, ERASED_LAST_NAME, ERASED_PERSON } from '@truckroll/outbox';
+import { ERASED_DOMAIN } from '../people.ts';
 
 /** Fields by which entries show a user or a record, and what an erased person has in them. */
 const FIELDS = {
@@ -7,7 +8,7 @@ const FIELDS = {
   displayName: () => ERASED_PERSON,
   firstName: () => ERASED_FIRST_NAME,
   lastName: () => ERASED_LAST_NAME,
-  email: (id: string) => `${id}@erased.invalid`,
+  email: (id: string) => id + ERASED_DOMAIN,
   subject: (id: string) => `erased ${id}`,
 } satisfies Record<string, (id: string) => string>;
 

@@ -3,7 +3,7 @@ import type { KnownPerson, PersonStep } from '@truckroll/erasure';
 import { ERASED_PERSON, type ErasedPerson } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
 import { trail } from '../audit/erase-person.ts';
-import { ERASED_USER } from '../people.ts';
+import { ERASED_DOMAIN, ERASED_USER } from '../people.ts';
 
 export async function findUser(db: Queryable, { companyId, kind, id }: ErasedPerson): Promise<KnownPerson | undefined> {
   if (kind !== 'users') return undefined;
@@ -21,7 +21,7 @@ const row: PersonStep = {
   async next(tx, { id }) {
     const { rowCount } = await tx.query({
       name: 'erase_user',
-      text: `update users u set ${ERASED_USER}, updated_at = now() where id = $1 and not active and email <> id || '@erased.invalid'`,
+      text: `update users u set ${ERASED_USER}, updated_at = now() where id = $1 and not active and email <> id || '${ERASED_DOMAIN}'`,
       values: [id],
     });
     return { changed: rowCount, after: null };

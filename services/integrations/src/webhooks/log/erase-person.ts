@@ -2,7 +2,7 @@
 import { formatInstant } from '@truckroll/contract';
 import type { PersonStep } from '@truckroll/erasure';
 import { ERASED_PERSON, type ErasedPerson } from '@truckroll/outbox';
-import { binaryArrays, type Transaction } from '@truckroll/postgres';
+import { binaryArrays, type Statement, type Transaction } from '@truckroll/postgres';
 import { refersTo, withoutPerson } from './without-person.ts';
 
 /** Rows that one transaction looks at. */
@@ -34,41 +34,55 @@ async function replaceBodies(tx: Transaction, person: ErasedPerson, events: read
   return shown.length;
 }
 
-const events: PersonStep = {
-  table: 'webhook_events',
-  async next(tx, person, after) {
-    const place = after?.split(' ') ?? [null, null, null];
-    const { rows } = await tx.query<Logged>({
-      name: 'webhook_events_to_erase_from',
-      text: `select l.day::text as day, l.occurred_at, l.id, e.body from (
-          select day, occurred_at, id from webhook_event_log
-          where company_id = $1 and ($2::date is null or (day, occurred_at, id) > ($2::date, $3::timestamptz, $4::uuid))
-          order by day, occurred_at, id limit ${LOOKED_AT}) l
-        left join webhook_events e on e.company_id = $1 and e.day = l.day and e.id = l.id
-        order by l.day, l.occurred_at, l.id`,
-      values: [person.companyId, ...place],
-    });
-    let changed = await replaceBodies(tx, person, rows);
-    const named = person.kind === 'accounts' ? rows.filter(({ body }) => refersTo(body, person)) : [];
-    if (named.length > 0) {
-      const { rowCount } = await tx.query({
-        name: 'erase_customer_from_webhook_event_log',
-        text: `update webhook_event_log l set customer_name = $5 from unnest($2::date[], $3::timestamptz[], $4::uuid[]) g(day, occurred_at, id)
-          where l.company_id = $1 and l.day = any($2::date[]) and l.day = g.day and l.occurred_at = g.occurred_at and l.id = g.id and l.customer_name <> $5`,
-        values: [
-          person.companyId,
-          named.map(({ day }) => day),
-          binaryArrays.timestamptz(named.map(({ occurred_at }) => occurred_at)),
-          named.map(({ id }) => id),
-          ERASED_PERSON,
-        ],
-      });
-      changed += rowCount;
-    }
-    const last = rows.length === LOOKED_AT ? rows.at(-1) : undefined;
-    return { changed, after: last === undefined ? null : `${last.day} ${formatInstant(last.occurred_at)} ${last.id}` };
+/** A step that looks through rows in an order, LOOKED_AT in a transaction, and replaces bodies. The place of a row has three parts, $2 to $4. */
+function looking<Row extends Event>(
+  table: string,
+  read: Pick<Statement, 'name' | 'text'>,
+  place: (row: Row) => readonly string[],
+  also: (tx: Transaction, person: ErasedPerson, rows: readonly Row[]) => Promise<{ changed: number; waits?: boolean }>,
+): PersonStep {
+  return {
+    table,
+    async next(tx, person, after) {
+      const { rows } = await tx.query<Row>({ ...read, values: [person.companyId, ...(after?.split(' ') ?? [null, null, null])] });
+      const bodies = await replaceBodies(tx, person, rows);
+      const { changed, ...waits } = await also(tx, person, rows);
+      const last = rows.length === LOOKED_AT ? rows.at(-1) : undefined;
+      return { changed: bodies + changed, ...waits, after: last === undefined ? null : place(last).join(' ') };
+    },
+  };
+}
+
+const events = looking<Logged>(
+  'webhook_events',
+  {
+    name: 'webhook_events_to_erase_from',
+    text: `select l.day::text as day, l.occurred_at, l.id, e.body from (
+        select day, occurred_at, id from webhook_event_log
+        where company_id = $1 and ($2::date is null or (day, occurred_at, id) > ($2::date, $3::timestamptz, $4::uuid))
+        order by day, occurred_at, id limit ${LOOKED_AT}) l
+      left join webhook_events e on e.company_id = $1 and e.day = l.day and e.id = l.id
+      order by l.day, l.occurred_at, l.id`,
   },
-};
+  ({ day, occurred_at, id }) => [day, formatInstant(occurred_at), id],
+  async (tx, person, rows) => {
+    const named = person.kind === 'accounts' ? rows.filter(({ body }) => refersTo(body, person)) : [];
+    if (named.length === 0) return { changed: 0 };
+    const { rowCount } = await tx.query({
+      name: 'erase_customer_from_webhook_event_log',
+      text: `update webhook_event_log l set customer_name = $5 from unnest($2::date[], $3::timestamptz[], $4::uuid[]) g(day, occurred_at, id)
+        where l.company_id = $1 and l.day = any($2::date[]) and l.day = g.day and l.occurred_at = g.occurred_at and l.id = g.id and l.customer_name <> $5`,
+      values: [
+        person.companyId,
+        named.map(({ day }) => day),
+        binaryArrays.timestamptz(named.map(({ occurred_at }) => occurred_at)),
+        named.map(({ id }) => id),
+        ERASED_PERSON,
+      ],
+    });
+    return { changed: rowCount };
+  },
+);
 
 interface Delivered extends Event {
   readonly endpoint_id: string;
@@ -76,31 +90,27 @@ interface Delivered extends Event {
 }
 
 /** What lists show of deliveries, and what receivers answered, who may repeat what they got. Includes tests, which are not in the log of events. */
-const deliveries: PersonStep = {
-  table: 'webhook_deliveries',
-  async next(tx, person, after) {
-    const place = after?.split(' ') ?? [null, null, null];
-    const { rows } = await tx.query<Delivered>({
-      name: 'webhook_deliveries_to_erase_from',
-      text: `select d.endpoint_id, d.day::text as day, d.id as delivery_id, e.id, e.body from (
-          select endpoint_id, day, id, event_id from webhook_deliveries
-          where company_id = $1 and ($2::uuid is null or (endpoint_id, day, id) > ($2::uuid, $3::date, $4::uuid))
-          order by endpoint_id, day, id limit ${LOOKED_AT}) d
-        left join webhook_events e on e.company_id = $1 and e.day = d.day and e.id = d.event_id
-        order by d.endpoint_id, d.day, d.id`,
-      values: [person.companyId, ...place],
-    });
-    let changed = await replaceBodies(tx, person, rows);
-    const shown = rows.filter(({ body }) => refersTo(body, person));
-    if (shown.length > 0) changed += await eraseAnswers(tx, person, shown);
-    const last = rows.length === LOOKED_AT ? rows.at(-1) : undefined;
-    return { changed, waits: await areSent(tx, shown), after: last === undefined ? null : `${last.endpoint_id} ${last.day} ${last.delivery_id}` };
+const deliveries = looking<Delivered>(
+  'webhook_deliveries',
+  {
+    name: 'webhook_deliveries_to_erase_from',
+    text: `select d.endpoint_id, d.day::text as day, d.id as delivery_id, e.id, e.body from (
+        select endpoint_id, day, id, event_id from webhook_deliveries
+        where company_id = $1 and ($2::uuid is null or (endpoint_id, day, id) > ($2::uuid, $3::date, $4::uuid))
+        order by endpoint_id, day, id limit ${LOOKED_AT}) d
+      left join webhook_events e on e.company_id = $1 and e.day = d.day and e.id = d.event_id
+      order by d.endpoint_id, d.day, d.id`,
   },
-};
+  ({ endpoint_id, day, delivery_id }) => [endpoint_id, day, delivery_id],
+  async (tx, person, rows) => {
+    const shown = rows.filter(({ body }) => refersTo(body, person));
+    if (shown.length === 0) return { changed: 0 };
+    return { changed: await eraseAnswers(tx, person, shown), waits: await areSent(tx, shown) };
+  },
+);
 
 /** Whether a dispatcher has leased one of them, maybe with the old body: the receiver's answer is still to come. */
 async function areSent(tx: Transaction, shown: readonly Delivered[]): Promise<boolean> {
-  if (shown.length === 0) return false;
   const { rowCount } = await tx.query({
     name: 'sending_webhooks_with_person',
     text: 'select from webhook_queue where delivery_id = any($1::uuid[]) and leased_until > now() limit 1',
