@@ -17,6 +17,7 @@ import {
   markPersonErased,
   moveGroup,
   overallOf,
+  personKey,
   replay,
   type IncomingEvent,
   type KafkaClient,
@@ -167,7 +168,7 @@ export async function renew({ databases, kafka, restoredTo, lagSeconds, signal, 
     messages: kept(messages),
     mails: kept(mails),
     erased: [...erased],
-    erasedPeople: new Set(people.map(({ company_id, object_kind, object_id }) => `${company_id}/${object_kind}/${object_id}`)).size,
+    erasedPeople: new Set(people.map(({ company_id: companyId, object_kind: kind, object_id: id }) => personKey({ companyId, kind, id }))).size,
   };
 }
 
