@@ -141,7 +141,7 @@ test.each(SCHEMAS.map(({ schema }) => schema))('%s publishes the changes of one 
       if (problem !== undefined) problems.push(problem);
     }
     expect(problems).toEqual([]);
-    // Of the other company nothing is sent.
+    // Nothing of the other company is sent.
     expect(await sent()).toEqual(tables.flatMap(({ name }) => ['insert', 'update', 'delete'].map((change) => `${change} ${schema}.${name}`)));
   });
 });
