@@ -83,7 +83,7 @@ function pageOf(group: Group, placeOf: ReadonlyMap<string, string>, description:
     return `${place === path ? '' : `${root}${place.slice(1)}`}#schema-${schema}`;
   };
   const components = description.components['schemas'] ?? {};
-  // The fields of a record are next to the first answer that has it.
+  // The first answer with a record describes its fields.
   const shownBy = new Map<string, Html>();
   const beside = new Set<string>();
   for (const { id, record } of operations) {
