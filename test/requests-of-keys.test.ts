@@ -158,13 +158,16 @@ test('while integrations is away, requests are answered, and those that are miss
   expect((await call('/v1/invoices', company.apiKey)).status).toBe(200);
   expect(await until('a missing request', missing, (count) => count >= 1)).toBe(1);
   await system.startService('integrations');
+  const seen = (query: string) => call(`${REQUESTS}${query}`, company.apiKey);
+  await until(
+    'integrations to be reached again',
+    () => seen(''),
+    ({ status }) => status === 200,
+  );
   const { id } = await call('/v1/invoices', company.apiKey);
   await until(
     'the request after the outage',
-    async () => {
-      const { status, body } = await call(`${REQUESTS}?ids=${id}`, company.apiKey);
-      return status === 200 ? body.data : [];
-    },
+    async () => (await seen(`?ids=${id}`)).body.data,
     (found) => found.length === 1,
   );
 });
