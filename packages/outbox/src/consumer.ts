@@ -33,14 +33,15 @@ export interface ConsumerOptions {
    */
   readonly places?: Places;
   passed?(topic: string, partition: number, offset: number): Promise<void>;
-  /** Time between applying a batch and the next fetch, in ms, for events that no client waits for: larger batches cost less. Default 0. */
-  readonly restMs?: number;
+  /** For events that no client waits for: a fetch waits up to WAIT_MS for more of them, because larger batches cost less. Default false. */
+  readonly gathers?: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
 /** Maximum time a fetch waits at the broker, in ms. A heartbeat follows each fetch, so a session of 6 s has three. */
 const WAIT_MS = 2000;
+const GATHERED_BYTES = 1_000_000;
 const RETRY = { firstMs: 50, mostMs: 2000 };
 /** Maximum time from applying events to committing their offsets, in ms. A commit costs as much as a few events; a crash repeats this time's events. */
 const COMMIT_MS = 500;
@@ -93,13 +94,13 @@ export class Consumer implements BackgroundPart {
   }
 
   async #run(): Promise<void> {
-    const { kafka, topics, log, group } = this.#options;
+    const { kafka, topics, log, group, gathers = false } = this.#options;
     for (let failures = 0; !this.#stopping.signal.aborted; ) {
       const consumer = kafka.consumer({
         groupId: kafka.prefix + group,
-        // The broker answers as soon as there is a message; the limit exists only because heartbeats are sent between fetches.
+        // The broker answers when it has that many bytes; the time is limited because heartbeats are sent between fetches.
         maxWaitTimeInMs: WAIT_MS,
-        minBytes: 1,
+        minBytes: gathers ? GATHERED_BYTES : 1,
         sessionTimeout: 6000,
         heartbeatInterval: 1000,
         rebalanceTimeout: 20_000,
@@ -199,8 +200,6 @@ export class Consumer implements BackgroundPart {
       if (!payload.isRunning() || payload.isStale()) return;
     }
     allApplied();
-    const { restMs = 0 } = this.#options;
-    if (restMs > 0) await this.#withHeartbeat(payload, () => pause(restMs, this.#stopping.signal));
   }
 
   async #chunk(topic: string, partition: number, messages: readonly ReadMessage[], signal: AbortSignal): Promise<void> {

@@ -38,7 +38,7 @@ export interface SubscriberOptions {
   /** As in ConsumerOptions, for subscribers whose `reached` stores the offsets. */
   readonly places?: Places;
   /** As in ConsumerOptions. */
-  readonly restMs?: number;
+  readonly gathers?: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
 }

@@ -74,19 +74,18 @@ test('counts messages that are no events, and passes each on once, in order, alt
   expect(await samples('consumer_unreadable_total')).toEqual(['group="T",topic="T",component="trial" 2']);
 });
 
-test('handles together what arrives while it rests', async () => {
+test('handles together what arrives while it gathers', async () => {
   const topic = await createTopic();
   const producer = await openProducer(kafka);
-  const send = (value: string) => producer.send({ topic: topic.name, messages: [{ key: 'k', value, headers: { ...HEADERS, ce_id: crypto.randomUUID() } }] });
   const batches = new Collected<(string | undefined)[]>();
+  const send = (value: string) => producer.send({ topic: topic.name, messages: [{ key: 'k', value, headers: { ...HEADERS, ce_id: crypto.randomUUID() } }] });
   await send('one');
-  await start(topic, { restMs: 2000, handle: async (events) => batches.add(events.map(textOf)) });
+  await start(topic, { gathers: true, handle: async (events) => batches.add(events.map(textOf)) });
   await batches.count(1);
-  await send('two');
-  await send('three');
+  for (const value of ['two', 'three', 'four']) await send(value);
   await batches.count(2);
   await producer.disconnect();
-  expect(batches.items).toEqual([['one'], ['two', 'three']]);
+  expect(batches.items).toEqual([['one'], ['two', 'three', 'four']]);
 });
 
 test('continues at the stored place once it could be read, although that failed at first', async () => {

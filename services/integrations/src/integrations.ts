@@ -78,8 +78,6 @@ import { views } from './views/views.ts';
 import { webhooks } from './webhooks/webhooks.ts';
 
 const SCHEMA = 'integrations';
-/** The trail may be a moment late. A quarter of a second of 400 writes a second costs a third of what as many single batches do. */
-const AUDIT_REST_MS = 250;
 
 /** Companies, users and API keys; webhook endpoints and the deliveries to them; the audit trail. */
 export function createIntegrations(config: IntegrationsConfig): Service {
@@ -102,7 +100,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const invalidations = new InvalidationPublisher(database, bus, log, () => notices.connected);
       const kafka = createKafka(SCHEMA, config, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/integrations', topics: [topics.companies, topics.erasures], log, metrics });
-      const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions: auditSubscriptions, restMs: AUDIT_REST_MS, log, metrics });
+      const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions: auditSubscriptions, gathers: true, log, metrics });
       const partitions = new Partitions(database, log);
       const catchUp = new CatchUp({ database, log, metrics });
       const requests = new RequestKeeper(database, log);
