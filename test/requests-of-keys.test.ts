@@ -95,6 +95,7 @@ test('shows what was wrong with a request, by every way through the gateway, and
     await call('/v1/invoices', key, { method: 'POST', body: {} }),
     await call('/api/v1/integrations/webhooks', key, { method: 'POST', body: { name: 'value-10' } }),
     await call('/mcp', key, { method: 'POST', body: { jsonrpc: '2.0', id: 1, method: 'value-11' } }),
+    await call('/mcp', key, { method: 'POST', body: ['value-12'] }),
   ];
   const found = await logged(company, sent.length);
   const by = sent.map(({ id }) => found.find((each) => each.id === id));
@@ -106,7 +107,8 @@ test('shows what was wrong with a request, by every way through the gateway, and
     ['GET', null, 404, 'NOT_FOUND'],
     ['POST', '/v1/invoices', 405, 'METHOD_NOT_ALLOWED'],
     ['POST', '/api/v1/integrations/webhooks', 401, 'UNAUTHENTICATED'],
-    ['POST', '/mcp', sent[7]!.status, null],
+    ['POST', '/mcp', sent[7]!.status, expect.stringMatching(/^-32\d{3}$/)],
+    ['POST', '/mcp', 400, 'INVALID_REQUEST'],
   ]);
   expect(by[0].address).toBe('203.0.113.7');
   expect(new Set(by[0].details.map(({ location, field, code }: any) => `${location} ${field} ${code}`))).toEqual(

@@ -140,7 +140,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       const clients = feedClients(services.channels);
       const polls = new HeldPolls((owner, awaited) => clients.get(owner)!.findChanged({ awaited }), createPollSlots(redis));
       stopping.addEventListener('abort', () => polls.release());
-      const { version } = description.info;
+      const version = description.info['x-release'];
       const mcp = createMcp({ operations, base, cursors: context.cursors, writes: config.mcpWrites, issuer: config.tokenIssuer, limits, draining, version });
       const app = createApi({
         authentication,

@@ -1,6 +1,7 @@
 // The Model Context Protocol at /mcp (decisions §18).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ApiError } from '@truckroll/contract';
@@ -37,6 +38,13 @@ test.each(ERAS)('lists its tools in the protocol of %s, in at most 1,500 tokens,
   expect(tools.map(({ name }: any) => name)).toEqual(['describe', 'find', 'get', 'report', 'changes', 'schedule']);
   expect(tokensOf(JSON.stringify(tools))).toBeLessThanOrEqual(1500);
   for (const { name, annotations } of tools) expect(annotations).toMatchObject({ readOnlyHint: name !== 'schedule', destructiveHint: name === 'schedule' });
+});
+
+test('is the released version of the product', async () => {
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { version: string };
+  const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const { body } = await post(as({ era: '2025-11-25' }), 'initialize', hello);
+  expect(body.result.serverInfo).toEqual({ name: 'truckroll', version });
 });
 
 test.each(ERAS)('finds records in the protocol of %s', async (era) => {

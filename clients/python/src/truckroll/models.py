@@ -5752,7 +5752,7 @@ class LoggedRequest(TypedDict):
     """
     errorCode: str | None
     """
-    Code of the error; null if the request succeeded.
+    Code of the error; null if the request succeeded. Of a call to /mcp maybe that of JSON-RPC, such as -32601.
     """
     details: list[RequestFault]
     """
