@@ -106,7 +106,7 @@ const termOf = (command: Command): string => new Help().subcommandTerm(command);
 function explained(error: unknown, io: Io, usage: string): { message: string; exitCode: number } {
   // Commander has already written its message or the help, unless it was collected for a script.
   if (error instanceof CommanderError) return { message: usage, exitCode: error.exitCode === 0 ? EXIT.done : EXIT.usage };
-  if (io.signal.aborted) {
+  if (io.signal.aborted && !(error instanceof Failure && error.exitCode === EXIT.interrupted)) {
     return { message: '\nInterrupted. What was done stays done; running the same command again is safe.', exitCode: EXIT.interrupted };
   }
   if (!(error instanceof Failure)) throw error;

@@ -73,7 +73,13 @@ export async function startSystem() {
   };
 }
 
-export async function truckroll(args: string[], env: Record<string, string>, cwd: string, isTTY = false): Promise<Outcome> {
+export async function truckroll(
+  args: string[],
+  env: Record<string, string>,
+  cwd: string,
+  isTTY = false,
+  signal = new AbortController().signal,
+): Promise<Outcome> {
   let stdout = '';
   let stderr = '';
   const code = await run(args, {
@@ -81,7 +87,7 @@ export async function truckroll(args: string[], env: Record<string, string>, cwd
     cwd,
     stdout: { write: (text) => (stdout += text) },
     stderr: { write: (text) => (stderr += text), isTTY },
-    signal: new AbortController().signal,
+    signal,
   });
   return { code, stdout, stderr };
 }

@@ -6,7 +6,10 @@ import type { GetPersonResponse } from '@truckroll/contract/gen/records/v1/erasu
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Session } from '../session.ts';
 import { findMentions, listMentions, type Mentions } from './mentions.ts';
-import { askAll, isOver, listRows, summary, untilOver, type States, type Work } from './services.ts';
+import { askAll, isOver, listRows, orInterrupted, summary, untilOver, type States, type Work } from './services.ts';
+
+const INTERRUPTED =
+  'Interrupted: the person is erased, and texts of other records were not searched. Another run with --yes-erase "<name>" looks for that name alone.';
 
 interface Named {
   company_id: string;
@@ -48,7 +51,9 @@ export async function erasePerson(session: Session, given: Named, name: string |
   const works = await untilOver(session, 'erasing', async () => worksOf(await ask(), askedAt));
   // What the record had is known to the run that began the erasure only.
   const texts = new Set([...(name === undefined ? [] : [name]), ...[...found.values()].flatMap(({ known_by }) => known_by)]);
-  report(session, person, works, texts.size === 0 ? undefined : await findMentions(session, person.company_id, [...texts]));
+  const looking = texts.size === 0 ? undefined : findMentions(session, person.company_id, [...texts]);
+  const looked = looking && (await orInterrupted(session, looking, INTERRUPTED));
+  report(session, person, works, looked);
 }
 
 /** A service that knows only of an earlier erasure has not begun. */

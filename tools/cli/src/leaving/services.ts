@@ -49,8 +49,23 @@ export async function askAll<T>(session: Session, task: string, ask: (service: C
 
 export const isOver = (works: States<Work | undefined>): works is States<Work> => [...works.values()].every((work) => work?.ended_at != null);
 
+/** The work, and what to say if the user interrupts it. Another error says what it is. */
+export async function orInterrupted<T>({ io: { signal } }: Session, work: Promise<T>, said: string): Promise<T> {
+  return await work.catch((error: unknown) => {
+    throw signal.aborted ? new Failure(`\n${said}`, EXIT.interrupted, error) : error;
+  });
+}
+
 /** Resolves when nothing is left. The services go on without this. */
-export async function untilOver(session: Session, doing: string, look: () => Promise<States<Work | undefined>>): Promise<States<Work>> {
+export function untilOver(session: Session, doing: string, look: () => Promise<States<Work | undefined>>): Promise<States<Work>> {
+  return orInterrupted(
+    session,
+    wait(session, doing, look),
+    `Interrupted. The services go on ${doing}, and nothing stops them. Run the same command again to wait for the end.`,
+  );
+}
+
+async function wait(session: Session, doing: string, look: () => Promise<States<Work | undefined>>): Promise<States<Work>> {
   const progress = createProgress(session.io, doing, 'rows', session.json);
   const waits = new Map<Owner, { for: string | undefined; looks: number }>();
   try {
