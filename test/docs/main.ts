@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { buildSite } from '../../gateway/docs/src/site.ts';
 import { checkForAgents } from './agents.ts';
 import { checkErrors, checkSamples } from './check.ts';
+import { signInWhenAsked } from '../../tools/local-stack/test/device-user.ts';
 import { guideCode } from './guide-code.ts';
 import { runSample } from './run-sample.ts';
 import { present, standInsOf, tidy } from './stand-ins.ts';
@@ -37,7 +38,7 @@ try {
   for (const operation of operations.filter(({ idempotent }) => idempotent)) await check(operation);
   wrong.push(...(await checkForAgents(target)));
   for (const { name, code, language } of guideCode(root)) {
-    const { code: exit, stdout, stderr } = await runSample(code, language, target);
+    const { code: exit, stdout, stderr } = await runSample(code, language, target, { onStart: signInWhenAsked });
     if (exit !== 0) wrong.push(`${name}: ended with ${exit}\n${stdout}${stderr}`);
     samples += 1;
   }

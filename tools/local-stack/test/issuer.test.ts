@@ -1,11 +1,14 @@
 // The local issuer on its own; test/console signs in with it in a browser, start.test.ts without one.
 import { get } from 'node:http';
-import { CONSOLE_CLIENT_ID, type IssuerUser } from '../src/issuer/client.ts';
+import { CLI_CLIENT_ID, CONSOLE_CLIENT_ID, type IssuerUser } from '../src/issuer/client.ts';
 import { signInPage } from '../src/issuer/page.ts';
 import { serveIssuer, type RunningIssuer } from '../src/issuer/serve.ts';
 import { choosePort } from '../src/ports.ts';
 import { tokenIssuer } from '../src/token-issuer.ts';
+import { signIn } from './device-user.ts';
 import { Scratch } from './support.ts';
+
+const ANA: IssuerUser = { subject: 'ana', name: 'Ana Ruiz', email: 'ana@example.com' };
 
 const scratch = new Scratch();
 let issuer: string;
@@ -13,7 +16,7 @@ let running: RunningIssuer;
 beforeAll(async () => {
   const tokens = tokenIssuer(scratch.folder(), `http://127.0.0.1:${await choosePort()}`);
   issuer = tokens.issuer;
-  running = await serveIssuer({ ...tokens, consoleUrls: ['http://127.0.0.1:1/console'], lifetimeSeconds: 60, users: async () => [] });
+  running = await serveIssuer({ ...tokens, consoleUrls: ['http://127.0.0.1:1/console'], lifetimeSeconds: 60, users: async () => [ANA] });
 });
 afterAll(async () => {
   await running.close();
@@ -43,6 +46,20 @@ test('sends codes to the console only, and only with PKCE', async () => {
   expect(await authorize(pkce)).toMatch(/^303 .*\/sign-in\//);
   expect(await authorize({})).toMatch(/^303 http:\/\/127.0.0.1:1\/console\?error=invalid_request/);
   expect(await authorize({ ...pkce, redirect_uri: 'http://127.0.0.1:2/console' })).toMatch(/^400 /);
+});
+
+test('signs in a program by the code that it shows, as the user chosen in a browser', async () => {
+  const description = (await (await fetch(`${issuer}/.well-known/openid-configuration`)).json()) as Record<string, string>;
+  const post = async (endpoint: string, fields: Record<string, string>): Promise<Record<string, string>> => {
+    const body = new URLSearchParams({ client_id: CLI_CLIENT_ID, ...fields });
+    return (await (await fetch(description[endpoint]!, { method: 'POST', body })).json()) as Record<string, string>;
+  };
+  const begun = await post('device_authorization_endpoint', { scope: 'openid' });
+  const asked = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: begun['device_code']! };
+  expect(await post('token_endpoint', asked)).toMatchObject({ error: 'authorization_pending' });
+  await signIn(begun['verification_uri_complete']!);
+  const { access_token: token = '' } = await post('token_endpoint', asked);
+  expect(JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())).toMatchObject({ sub: 'ana', iss: issuer, client_id: CLI_CLIENT_ID });
 });
 
 test('refuses a sign-in that this browser has not begun', async () => {

@@ -1,8 +1,9 @@
 // What the local issuer and those who start it agree on. Separate from the provider, which takes a third of a second to load.
 import type { TokenIssuer } from '../token-issuer.ts';
 
-/** The only client. It is public: a browser cannot keep a secret. */
+/** The clients. They are public: neither a browser nor a program of the user can keep a secret. */
 export const CONSOLE_CLIENT_ID = 'truckroll-console';
+export const CLI_CLIENT_ID = 'truckroll-cli';
 
 export interface IssuerUser {
   /** `sub` of the tokens. */

@@ -31,6 +31,22 @@ export function signInPage(users: readonly IssuerUser[]): string {
   );
 }
 
+/** `form` is the provider's, with a field for the code. */
+export function codePage(form: string, wrong: boolean): string {
+  const said = wrong ? 'This code is not known: enter the one that the program shows now.' : 'Enter the code that the program shows.';
+  return page('Sign in a program', `<p>${said}</p>${form}<button form="op.deviceInputForm">Continue</button>`);
+}
+
+/** `form` is the provider's, which confirms the code. */
+export function confirmPage(form: string, code: string): string {
+  const said = `Continue only if the program that you started shows the code <code>${escape(code)}</code>.`;
+  return page('Is this your program?', `<p>${said}</p>${form}<button form="op.deviceConfirmForm">Continue</button>`);
+}
+
+export function signedInPage(): string {
+  return page('The program is signed in', '<p>You can close this page.</p>');
+}
+
 export function problemPage(text: string): string {
   return page('This sign-in cannot go on', `<p>${escape(text)}</p>`);
 }

@@ -1,18 +1,19 @@
 // The OpenID Connect provider of a local installation. It asks for no password, so it must only listen on this machine.
 import { randomBytes } from 'node:crypto';
 import { Provider, type Configuration } from 'oidc-provider';
-import { CONSOLE_CLIENT_ID, type IssuerOptions } from './client.ts';
+import { CLI_CLIENT_ID, CONSOLE_CLIENT_ID, type IssuerOptions } from './client.ts';
 import { Memory } from './memory.ts';
-import { problemPage } from './page.ts';
+import { codePage, confirmPage, problemPage, signedInPage } from './page.ts';
 
 /** Where people choose who they are, followed by the id of the sign-in. */
 const SIGN_IN = '/sign-in/';
 
 /** Names the API within the issuer, which asks for a URI. The tokens' `aud` is the configured audience. */
 const API = 'urn:truckroll:api';
-/** Time limits in seconds for choosing a user, and for exchanging the code. */
+/** Time limits in seconds for choosing a user, for exchanging the code, and for entering that of another device. */
 const SIGN_IN_SECONDS = 3600;
 const CODE_SECONDS = 60;
+const DEVICE_SECONDS = 600;
 
 export function createProvider({ issuer, audience, privateKey, consoleUrls, users, lifetimeSeconds }: IssuerOptions): Provider {
   const memory = new Memory();
@@ -28,6 +29,15 @@ export function createProvider({ issuer, audience, privateKey, consoleUrls, user
         token_endpoint_auth_method: 'none',
         id_token_signed_response_alg: 'ES256',
       },
+      {
+        client_id: CLI_CLIENT_ID,
+        client_name: 'Truckroll command line',
+        redirect_uris: [],
+        grant_types: ['urn:ietf:params:oauth:grant-type:device_code'],
+        response_types: [],
+        token_endpoint_auth_method: 'none',
+        id_token_signed_response_alg: 'ES256',
+      },
     ],
     jwks: { keys: [privateKey] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
@@ -36,7 +46,7 @@ export function createProvider({ issuer, audience, privateKey, consoleUrls, user
     pkce: { required: () => true },
     clientBasedCORS: (_context, origin) => consoleUrls.some((url) => new URL(url).origin === origin),
     findAccount: (_context, subject) => ({ accountId: subject, claims: async () => ({ sub: subject }) }),
-    // Grants everything without a consent page, because the console is the only client.
+    // Grants everything without a consent page, because both clients are Truckroll's own.
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({ clientId: oidc.client!.clientId, accountId: oidc.session!.accountId! });
       grant.addOIDCScope('openid');
@@ -52,6 +62,12 @@ export function createProvider({ issuer, audience, privateKey, consoleUrls, user
     },
     features: {
       devInteractions: { enabled: false },
+      deviceFlow: {
+        enabled: true,
+        userCodeInputSource: (context, form, _out, error) => void (context.body = codePage(form, error !== undefined)),
+        userCodeConfirmSource: (context, form, _client, _device, code) => void (context.body = confirmPage(form, code)),
+        successSource: (context) => void (context.body = signedInPage()),
+      },
       rpInitiatedLogout: { enabled: false },
       userinfo: { enabled: false },
       resourceIndicators: {
@@ -74,6 +90,7 @@ export function createProvider({ issuer, audience, privateKey, consoleUrls, user
     ttl: {
       AccessToken: lifetimeSeconds,
       AuthorizationCode: CODE_SECONDS,
+      DeviceCode: DEVICE_SECONDS,
       Grant: lifetimeSeconds,
       IdToken: SIGN_IN_SECONDS,
       Interaction: SIGN_IN_SECONDS,
