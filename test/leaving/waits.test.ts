@@ -41,3 +41,29 @@ test('says what an erasure waits for, until it ends', async () => {
   expect(await state()).toMatchObject({ waits_for: null, ended_at: expect.any(Number) });
   await close();
 }, 60_000);
+
+test('reads a large table once, in a last round in which nothing else was found', async () => {
+  const { database, close } = await openFreshDatabase(schema);
+  const done: string[] = [];
+  const step = (table: string, changed: number[], once = false): PersonStep => ({
+    table,
+    once,
+    next: async () => (done.push(table), { changed: changed.shift() ?? 0, after: null }),
+  });
+  const steps = [step('mails', [1, 1]), step('trail', [5], true)];
+  const restored = { schema: '', states: [], groups: [] };
+  const options: ErasureOptions = { database, catchUp: undefined as never, log: silentLog, restored, kinds: [], people: { steps }, poke: () => undefined };
+  const work = async (): Promise<void> => {
+    while (await eraseNext(options));
+  };
+  await markPersonErased(database, { companyId: ID, kind: 'accounts', id: ID, askedAt: 1 });
+  await work();
+  for (const order of ['mails mails', 'mails mails mails trail']) {
+    await database.query({ text: `update erased_people set changed_at = changed_at - interval '7 seconds', round_at = round_at - interval '7 seconds'` });
+    await work();
+    expect(done.join(' ')).toBe(order);
+  }
+  const { rows } = await database.query({ text: 'select changed, ended_at is not null as ended from erased_people' });
+  expect(rows).toEqual([{ changed: { mails: 2, trail: 5 }, ended: true }]);
+  await close();
+}, 60_000);

@@ -9,6 +9,11 @@ import type { TableRule } from './tables.ts';
 /** Rows of one kind that may show a person. */
 export interface PersonStep {
   readonly table: string;
+  /**
+   * Done once, in the last round, if the steps before it have found nothing: the table is large, and what is stored from the beginning of that
+   * round on does not show the person. It leaves no rows to other work.
+   */
+  readonly once?: boolean;
   /** Erases the person from the next rows after this place, in the caller's transaction. */
   readonly next: (tx: Transaction, person: ErasedPerson, after: string | null) => Promise<Stepped>;
 }

@@ -69,9 +69,9 @@ async function eraseOf(tx: Transaction, steps: readonly PersonStep[], person: Er
   const key = [person.companyId, person.kind, person.id];
   // Before the person's row: a service that learns of another request takes them in this order.
   await lock?.(tx, person.companyId);
-  const { rows } = await tx.query<{ step: number; after: string | null }>({
+  const { rows } = await tx.query<{ step: number; after: string | null; final: boolean }>({
     name: 'hold_person_to_erase',
-    text: `select step, after from erased_people where company_id = $1 and kind = $2 and id = $3 and ended_at is null
+    text: `select step, after, last and changed_at < round_at as final from erased_people where company_id = $1 and kind = $2 and id = $3 and ended_at is null
       for no key update skip locked`,
     values: key,
   });
@@ -79,7 +79,8 @@ async function eraseOf(tx: Transaction, steps: readonly PersonStep[], person: Er
   if (at === undefined) return false;
   const step = steps[at.step];
   if (step === undefined) return await endRound(tx, key);
-  const { changed, waits = false, after } = await step.next(tx, person, at.after);
+  const { once = false } = step;
+  const { changed, waits = false, after } = once && !at.final ? { changed: 0, after: null } : await step.next(tx, person, at.after);
   await tx.query({
     name: 'note_step_of_erasure',
     text: `update erased_people set step = $4, after = $5, changed_at = case when $6::boolean then clock_timestamp() else changed_at end,
@@ -87,7 +88,7 @@ async function eraseOf(tx: Transaction, steps: readonly PersonStep[], person: Er
         changed = case when $8::bigint = 0 then changed
           else changed || jsonb_build_object($7::text, coalesce((changed ->> $7)::bigint, 0) + $8::bigint) end
       where company_id = $1 and kind = $2 and id = $3`,
-    values: [...key, after === null ? at.step + 1 : at.step, after, waits || changed > 0, step.table, changed, waits],
+    values: [...key, after === null ? at.step + 1 : at.step, after, !once && (waits || changed > 0), step.table, changed, waits],
   });
   return true;
 }

@@ -31,7 +31,7 @@ export interface AskedErasure extends ErasedPerson {
 const KINDS = ERASABLE.map((kind) => `'${kind}'`).join();
 
 /** Those of the people with these ids who were erased, or are being erased. Reads no id of companies without any. */
-export async function erasedPeopleAmong(db: Queryable, companyIds: readonly string[], ids: readonly string[]): Promise<AskedErasure[]> {
+export async function erasedPeopleAmong(db: Pick<Queryable, 'query'>, companyIds: readonly string[], ids: readonly string[]): Promise<AskedErasure[]> {
   if (ids.length === 0) return [];
   const { rows } = await db.query<{ company_id: string; kind: string; id: string; asked_at: number }>({
     name: 'erased_people_among',

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
 import { trail } from '../src/audit/erase-person.ts';
+import { audit } from '../src/audit/store.ts';
 import { schema } from '../src/schema.ts';
 
 const EMAIL = 'ana@example.com';
@@ -67,6 +68,19 @@ test('changes no entry for a user without an address', async () => {
   const entry = await addEntry(company, shown);
   expect(await erase(company, user)).toBe(0);
   expect(await entry()).toEqual(shown);
+});
+
+test('stores what follows under the name of an erased person', async () => {
+  const company = await addCompany();
+  const user = await addUser(company, 'cleo@example.com');
+  await database.query({ text: `insert into erased_people (company_id, kind, id) values ($1, 'users', $2)`, values: [company, user] });
+  const shown = { createdBy: { id: user, displayName: 'Ana Ruiz' } };
+  const caller = { company_id: company, user_id: user, time_zone: 'UTC', key_id: null };
+  const change = { companyId: company, caller, action: 'view.saved', object: { kind: 'views', id: 'x' }, after: JSON.stringify(shown) };
+  await database.transaction((tx) => audit(tx, change as Parameters<typeof audit>[1]));
+  const { rows } = await database.query({ text: 'select actor_name, after from audit_events where company_id = $1', values: [company] });
+  const after = JSON.stringify({ createdBy: { id: user, displayName: 'Erased person' } });
+  expect(rows).toEqual([{ actor_name: 'Erased person', after }]);
 });
 
 test('lets no entry change that has neither the id nor the address of a person who is being erased', async () => {

@@ -31,9 +31,13 @@ async function emailOf(tx: Queryable, companyId: string, id: string): Promise<st
   return rows[0]?.email;
 }
 
-/** A user may have moved, and neither company sees the other: all companies are looked through. */
+/**
+ * A user may have moved, and neither company sees the other: all companies are looked through. Entries are stored without people who are being
+ * erased.
+ */
 export const trail: PersonStep = {
   table: 'audit_events',
+  once: true,
   async next(tx, { companyId, kind, id: person }, place) {
     const only = kind === 'users' ? null : companyId;
     const email = kind === 'users' ? await emailOf(tx, companyId, person) : undefined;
@@ -75,7 +79,7 @@ export const trail: PersonStep = {
 };
 
 /** Entries of other services without the names of erased people, which those that arrive late still have. */
-export async function withoutErasedPeople(db: Queryable, entries: readonly AuditEntry[]): Promise<readonly AuditEntry[]> {
+export async function withoutErasedPeople(db: Pick<Queryable, 'query'>, entries: readonly AuditEntry[]): Promise<readonly AuditEntry[]> {
   const texts = entries.flatMap(({ before, after }) => [before, after].flatMap((text) => (text == null ? [] : [Buffer.from(text)])));
   const people = await erasedPeopleAmong(db, [...new Set(entries.map(({ company_id }) => company_id))], idsIn(texts));
   return people.reduce<readonly AuditEntry[]>(

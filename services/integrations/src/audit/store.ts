@@ -1,10 +1,11 @@
 import { formatInstant } from '@truckroll/contract';
 import type { AuditActorKind, AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { AuditEvent } from '@truckroll/contract/gen/integrations/v1/audit';
-import { COMPANY_DELETED, NO_COMPANY, auditEntry, isErased, type AuditedChange } from '@truckroll/outbox';
+import { COMPANY_DELETED, ERASED_PERSON, NO_COMPANY, auditEntry, isErased, type AuditedChange } from '@truckroll/outbox';
 import type { Queryable, Statement } from '@truckroll/postgres';
 import { requireBudget, spending } from '../budgets.ts';
 import { MOST_PAGE_BYTES } from '../pages.ts';
+import { withoutErasedPeople } from './erase-person.ts';
 import { changedFields } from './states.ts';
 
 /** Age at which events are deleted. A trigger refuses to delete younger ones. */
@@ -31,7 +32,8 @@ export async function auditRole(db: Pick<Queryable, 'query'>, change: Omit<Audit
 /** The statements of `audit`, for transactions that send them with COMMIT. */
 export async function auditing(tx: Pick<Queryable, 'query'>, change: AuditedChange): Promise<Statement[]> {
   const { companyId, caller, action, before, after } = change;
-  const entry = auditEntry({ ...change, ...(before !== undefined && after !== undefined && changedFields(before, after)) });
+  const made = auditEntry({ ...change, ...(before !== undefined && after !== undefined && changedFields(before, after)) });
+  const [entry = made] = await withoutErasedPeople(tx, [made]);
   const inserting = insertingEntries([entry]);
   if (caller === undefined) return [inserting];
   if (!ALWAYS_ALLOWED.has(action)) await requireBudget(tx, companyId, 'audit');
@@ -64,13 +66,15 @@ function insertingEntries(entries: readonly AuditEntry[]): Statement {
   return {
     name: 'insert_audit_events',
     text: `insert into audit_events (company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id, before, after, request_id, address)
-      select g.company_id, g.at, g.id, g.actor_kind, g.actor_id, coalesce(k.name, u.first_name || ' ' || u.last_name, g.actor_id),
+      select g.company_id, g.at, g.id, g.actor_kind, g.actor_id,
+        coalesce(k.name, case when p.id is not null then '${ERASED_PERSON}' end, u.first_name || ' ' || u.last_name, g.actor_id),
         g.action, g.object_kind, g.object_id, g.before, g.after, g.request_id, g.address
       from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], $10::text[],
           $11::text[], $12::uuid[], $13::text[])
         g (company_id, at, id, actor_kind, actor_id, actor, action, object_kind, object_id, before, after, request_id, address)
       left join api_keys k on g.actor_kind = 'KEY' and k.company_id = g.company_id and k.id = g.actor
       left join users u on g.actor_kind = 'USER' and u.id = g.actor
+      left join erased_people p on p.company_id = u.company_id and p.kind = 'users' and p.id = u.id
       where g.action = '${COMPANY_DELETED}' or not ${isErased('g.company_id')}
       on conflict do nothing`,
     values: columns.map((of) => entries.map(of)),

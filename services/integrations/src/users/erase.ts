@@ -18,6 +18,8 @@ export async function findUser(db: Queryable, { companyId, kind, id }: ErasedPer
 
 const row: PersonStep = {
   table: 'users',
+  // The trail, which it follows, is searched for the address.
+  once: true,
   async next(tx, { id }) {
     const { rowCount } = await tx.query({
       name: 'erase_user',
