@@ -46,6 +46,8 @@ export interface SystemOptions {
   /** A database to use instead of a new one. It is dropped with the system. */
   database?: TestDatabase;
   webhookAllowedTargets?: readonly string[];
+  /** The provider of text messages. Default: none, and every message fails. */
+  smsUrl?: string;
   logLevel?: 'info' | 'warn';
   operators?: readonly CallCredential[];
   /** Storage that outlives the system. Default: storage that is deleted with it. */
@@ -69,6 +71,7 @@ export function newStorage(databaseUrl: string): Storage {
 export async function startSystem({
   wired = false,
   webhookAllowedTargets = [],
+  smsUrl,
   logLevel = 'warn',
   database: found,
   operators = [],
@@ -87,6 +90,8 @@ export async function startSystem({
     webhookAllowedTargets,
     webhookDeniedTargets: ['45.83.0.0/16'],
     webhookAllowHttp: false,
+    smsUrl,
+    smsToken: '',
   };
   const REDIS_URL = through(redisUrl, wires.redis);
   const issuer = createIssuer();

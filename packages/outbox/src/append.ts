@@ -33,17 +33,18 @@ export function appending(events: readonly OutgoingEvent[]): Statement {
 /** Text of `appending` for a part of a larger statement, in which `first` is the number of the first of `appendingValues`. */
 export function appendingText(first: number): string {
   const $ = (n: number): string => `$${first + n}`;
-  return `insert into outbox (${COLUMNS})
-      select event_id, topic, key, type, company_id, sequence, payload, ${$(7)}, ${$(8)}::uuid
-      from unnest(${$(0)}::uuid[], ${$(1)}::text[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::uuid[], ${$(5)}::bigint[], ${$(6)}::bytea[])
-        with ordinality as event (event_id, topic, key, type, company_id, sequence, payload, position)
+  return `insert into outbox (${COLUMNS}, people)
+      select event_id, topic, key, type, company_id, sequence, payload, ${$(8)}, ${$(9)}::uuid, people
+      from unnest(${$(0)}::uuid[], ${$(1)}::text[], ${$(2)}::text[], ${$(3)}::text[], ${$(4)}::uuid[], ${$(5)}::bigint[], ${$(6)}::bytea[], ${$(7)}::text[])
+        with ordinality as event (event_id, topic, key, type, company_id, sequence, payload, people, position)
       order by position`;
 }
 const APPEND = appendingText(1);
 
 /** Throws EventTooLarge. */
 export function appendingValues(events: readonly OutgoingEvent[]): unknown[] {
-  for (const event of events) refuseLarge(event, event.payload?.length ?? 0);
+  const people = events.map((event) => (event.people === undefined || event.people.length === 0 ? null : event.people.join(' ')));
+  events.forEach((event, index) => refuseLarge(event, (event.payload?.length ?? 0) + (people[index]?.length ?? 0)));
   return [
     binaryArrays.uuid(events.map((event) => event.id ?? randomUUID())),
     binaryArrays.text(events.map((event) => event.topic)),
@@ -52,13 +53,14 @@ export function appendingValues(events: readonly OutgoingEvent[]): unknown[] {
     binaryArrays.uuid(events.map((event) => event.companyId)),
     binaryArrays.bigint(events.map((event) => event.sequence)),
     binaryArrays.bytea(events.map((event) => event.payload)),
+    binaryArrays.text(people),
     activeTraceparent() ?? null,
     currentRequest()?.requestId ?? null,
   ];
 }
 
 /** COLUMNS without the payload. */
-export type MadeColumns = Omit<OutboxRow, 'id' | 'payload' | 'created_at'>;
+export type MadeColumns = Omit<OutboxRow, 'id' | 'payload' | 'people' | 'created_at'>;
 
 /**
  * Columns of an event whose payload PostgreSQL computes, for example because it contains a number that the same statement assigns.

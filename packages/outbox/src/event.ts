@@ -14,6 +14,8 @@ export interface OutgoingEvent {
   readonly sequence?: number;
   /** UUID. Default: a new one. Set it when the caller uses the id elsewhere. */
   readonly id?: string;
+  /** Ids of people that texts of the payload name without a reference. */
+  readonly people?: readonly string[];
 }
 
 export interface OutboxRow {
@@ -27,6 +29,7 @@ export interface OutboxRow {
   readonly trace: string | null;
   readonly request_id: string | null;
   readonly payload: Buffer | null;
+  readonly people?: string | null;
   /** Microseconds since 1970. */
   readonly created_at: number;
 }
@@ -51,6 +54,11 @@ export interface IncomingEvent {
   readonly trace: string | undefined;
   /** The request that caused it; undefined if there was none or the publisher is an older release. */
   readonly requestId: string | undefined;
+  /**
+   * Ids of people that texts of the payload name without a reference, with a space between two; undefined if there are none or the publisher
+   * is an older release.
+   */
+  readonly people?: string | undefined;
 }
 
 /** CloudEvents 1.0 in the Kafka binding's binary mode: attributes are headers, the value is the data. */
@@ -69,6 +77,7 @@ export function messageOf(row: OutboxRow, source: string): Message {
   if (row.sequence !== null) headers.ce_sequence = String(row.sequence);
   if (row.trace !== null) headers.traceparent = row.trace;
   if (row.request_id !== null) headers.ce_requestid = row.request_id;
+  if (row.people != null) headers.ce_people = row.people;
   return { key: row.key, value: row.payload, headers };
 }
 
@@ -96,6 +105,7 @@ export function eventOf(topic: string, partition: number, message: KafkaMessage)
     offset: message.offset,
     trace: readTraceparent(header('traceparent')),
     requestId: readRequestId(header('ce_requestid')),
+    people: header('ce_people'),
   };
 }
 

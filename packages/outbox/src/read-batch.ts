@@ -21,6 +21,7 @@ export function readRow([
   trace = null,
   request = null,
   payload = null,
+  people = null,
   created,
   found,
 ]: BinaryRow): ReadRow {
@@ -35,6 +36,7 @@ export function readRow([
     trace: trace && trace.toString(),
     request_id: request && uuidOf(request),
     payload,
+    people: people && people.toString(),
     created_at: instantOf(created!),
     found: wholeNumberOf(found!),
   };
@@ -43,7 +45,7 @@ export function readRow([
 /** The lowest rows from a floor ($1) on, up to BATCH_ROWS rows and BATCH_BYTES; the first row may exceed the bytes. */
 export const READ_BATCH = {
   name: 'outbox_read',
-  text: `select id, event_id, topic, key, type, company_id, sequence, trace, request_id, payload, created_at, found
+  text: `select id, event_id, topic, key, type, company_id, sequence, trace, request_id, payload, people, created_at, found
     from (
       select *, count(*) over () as found, sum(coalesce(octet_length(payload), 0)) over (order by id rows unbounded preceding) as bytes
       from (select * from outbox where id >= $1 order by id limit ${BATCH_ROWS}) first

@@ -118,5 +118,11 @@ export const outboxTables: MigrationSet = {
         -- The last table in which a step left rows to other work.
         alter table erased_people add column waits_in text;`,
     },
+    {
+      name: '0008_people_named',
+      sql: `
+        -- Ids of people that texts of the payload name without a reference, with a space between two.
+        alter table outbox add column people text;`,
+    },
   ],
 };

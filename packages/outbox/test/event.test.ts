@@ -11,6 +11,7 @@ const row: OutboxRow = {
   sequence: 7,
   trace: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   request_id: '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11',
+  people: '0b5f3c1e-1111-4222-8333-444455556677 0b5f3c1e-1111-4222-8333-444455556688',
   payload: Buffer.from([0, 255, 1]),
   created_at: 1772377505123456,
 };
@@ -37,6 +38,7 @@ test('encodes an event as a CloudEvent in binary mode', () => {
       ce_sequence: '7',
       traceparent: row.trace,
       ce_requestid: row.request_id,
+      ce_people: row.people,
     },
   });
 });
@@ -57,9 +59,10 @@ test('decodes the event that was encoded', () => {
     offset: '5',
     trace: row.trace,
     requestId: row.request_id,
+    people: row.people,
   });
-  const bare = { ...row, sequence: null, trace: null, request_id: null, payload: null };
-  expect(eventOf('t', 0, received(messageOf(bare, '/s')))).toMatchObject({ sequence: undefined, trace: undefined, payload: null });
+  const bare = { ...row, sequence: null, trace: null, request_id: null, people: null, payload: null };
+  expect(eventOf('t', 0, received(messageOf(bare, '/s')))).toMatchObject({ sequence: undefined, trace: undefined, people: undefined, payload: null });
 });
 
 test('ignores an invalid request id or trace and still decodes the event', () => {

@@ -44,12 +44,12 @@ afterAll(() => close());
 
 let waits = false;
 /** Rows that a round changed, by step. Notes whether it waits. */
-async function round(): Promise<Record<string, number>> {
+async function round(of = person): Promise<Record<string, number>> {
   const changed: Record<string, number> = {};
   waits = false;
   const all = async ({ table, next }: PersonStep): Promise<void> => {
     for (let after: string | null = null, begun = false; !begun || after !== null; begun = true) {
-      const stepped = await database.transaction((tx) => next(tx, person, after));
+      const stepped = await database.transaction((tx) => next(tx, of, after));
       changed[table] = (changed[table] ?? 0) + stepped.changed;
       waits ||= stepped.waits === true;
       after = stepped.after;
@@ -79,6 +79,24 @@ test('replaces what events, the log, deliveries and answers show of the person, 
   }
   expect(await sql('select count(*) from webhook_attempts where company_id = $1 and response_body = $2', other, Buffer.from('Ann'))).toEqual(before);
   expect(await round()).toEqual({ webhook_events: 0, webhook_deliveries: 0 });
+});
+
+test('replaces messages that name a team member in a text', async () => {
+  const member = randomUUID();
+  const day = DAYS[0];
+  const body = JSON.stringify({ data: { direction: 'OUTBOUND', summary: 'Who comes: Bo.' } });
+  const event = randomUUID();
+  await sql(
+    `insert into webhook_events (day, id, company_id, type, body, people) values ($1::date, $2::uuid, $3::uuid, 't', convert_to($4, 'UTF8'), $5)`,
+    ...[day, event, companyId, body, `${randomUUID()} ${member}`],
+  );
+  await sql(
+    `insert into webhook_event_log (day, company_id, occurred_at, id, type, subject, sequence) values ($1::date, $2, $1::date, $3, 't', 's', 1)`,
+    ...[day, companyId, event],
+  );
+  expect(await round({ companyId, kind: 'team-members', id: member })).toEqual({ webhook_events: 1, webhook_deliveries: 0 });
+  const [row] = await sql(`select convert_from(body, 'UTF8')::json as body from webhook_events where id = $1`, event);
+  expect(row).toEqual({ body: { data: { direction: 'OUTBOUND', summary: 'Erased person' } } });
 });
 
 test.each([

@@ -8,6 +8,26 @@ let desk: Awaited<ReturnType<typeof startDesk>>;
 beforeAll(async () => void (desk = await startDesk()), 60_000);
 afterEach(() => desk.sql('delete from webhook_queue'));
 afterAll(() => desk.stop());
+const PERSON = randomUUID();
+test.each([
+  ['stored while its lease goes on', '1 minute', PERSON, {}, 'thanks'],
+  ['replaced once its lease has ended, if the body refers to the person', '0', PERSON, {}, 'Erased person'],
+  ['replaced once its lease has ended, if a text of the body names the person', '0', PERSON, { data: {}, people: PERSON }, 'Erased person'],
+  ['stored after its lease if the body shows another person', '0', randomUUID(), {}, 'thanks'],
+])('an answer that may show an erased person is %s', async (_, left, erased, fields, said) => {
+  const one = await desk.endpoint();
+  const event = one.event({ data: { account: { id: PERSON, name: 'Ann' } }, ...fields });
+  await desk.fanOut(event);
+  const [leased] = await desk.lease();
+  await desk.sql(`update webhook_queue set leased_until = now() + $1::interval`, [left]);
+  await desk.sql(`insert into erased_people (company_id, kind, id, ended_at) values ($1, 'accounts', $2, now())`, [one.company.id, erased]);
+  await desk.report(leased!);
+  const attempts = await desk.sql(`select convert_from(response_body, 'UTF8') as body, response_headers from webhook_attempts where delivery_id = $1`, [
+    leased!.delivery_id,
+  ]);
+  expect(attempts).toEqual([{ body: said, response_headers: said === 'thanks' ? expect.arrayContaining([expect.anything()]) : [] }]);
+});
+
 describe('a delivery leased while it is stored', () => {
   const store = async (events: PublicEvent[], options: LeaseOptions = {}) =>
     (await desk.deliveries.fanOut({ events, dead_letter_ids: [], lease: desk.asked(options) })).deliveries;

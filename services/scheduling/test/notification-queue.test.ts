@@ -37,6 +37,7 @@ async function notification(status: string, fields: { attempt_ends_at?: string; 
     jobId: companyId,
     account: none,
     contact: none,
+    people: [],
   };
 }
 

@@ -80,8 +80,17 @@ function listed(record: Interaction): unknown[] {
   return [status, created_at, account_id];
 }
 
-/** Stores an interaction, with its event if it is completed. False if its id exists, whose interaction stays unchanged. */
-export async function insertInteraction(tx: Transaction, companyId: string, record: Interaction, fingerprint: Buffer | null): Promise<boolean> {
+/**
+ * Stores an interaction, with its event if it is completed. `people` are the ids of team members that the summary names. False if the
+ * interaction's id exists, whose interaction stays unchanged.
+ */
+export async function insertInteraction(
+  tx: Transaction,
+  companyId: string,
+  record: Interaction,
+  fingerprint: Buffer | null,
+  people: readonly string[] = [],
+): Promise<boolean> {
   const completed = record.status === InteractionStatus.COMPLETED;
   const { rowCount } = await tx.query({
     name: 'insert_interaction',
@@ -89,7 +98,7 @@ export async function insertInteraction(tx: Transaction, companyId: string, reco
       values ($1, $2, $3, $4, $5, $4, $6, $7, $8, ${interactions.version}) on conflict do nothing`,
     values: [companyId, record.id, completed ? 1 : 0, Buffer.from(Interaction.encode(record).finish()), fingerprint, ...listed(record)],
   });
-  if (rowCount === 1 && completed) await append(tx, [interactionCompleted(companyId, record, now())]);
+  if (rowCount === 1 && completed) await append(tx, [{ ...interactionCompleted(companyId, record, now()), people }]);
   return rowCount === 1;
 }
 

@@ -6,9 +6,9 @@ import { NotificationStatus } from '@truckroll/contract/gen/scheduling/v1/assign
 import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { queued } from '@truckroll/mail';
-import type { Transaction } from '@truckroll/postgres';
+import { binaryArrays, type Transaction } from '@truckroll/postgres';
 import { recipientOf } from './recipient.ts';
-import { defaultMessage, subjectOf } from './text.ts';
+import { comingTo, defaultMessage, subjectOf } from './text.ts';
 
 export interface NotificationInput {
   companyId: string;
@@ -32,12 +32,16 @@ export async function acceptNotification(tx: Transaction, { companyId, visit, jo
   const { channel, address } = 'reason' in recipient ? {} : recipient;
   const id = randomUUID();
   const message = request.message ?? defaultMessage(visit, job);
+  const named = request.message == null ? comingTo(visit).map((member) => member.id) : [];
   await tx.query({
     name: 'store_notification',
     text: `insert into notifications
-        (company_id, id, appointment_id, job_id, account_id, contact_id, revision, channel, address, subject, message, status, detail, finished_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when $13::text is not null then now() end)`,
-    values: [companyId, id, visit.id, visit.job_id, accountId, contactId, visit.revision, channel, address, subjectOf(visit), message, status, reason],
+        (company_id, id, appointment_id, job_id, account_id, contact_id, revision, channel, address, subject, message, status, detail, finished_at, team_member_ids)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, case when $13::text is not null then now() end, $14::uuid[])`,
+    values: [
+      ...[companyId, id, visit.id, visit.job_id, accountId, contactId, visit.revision, channel, address, subjectOf(visit), message, status, reason],
+      binaryArrays.uuid(named),
+    ],
   });
   if (status === 'QUEUED') tx.afterCommit(queued);
   return { status: NotificationStatus[status], id };

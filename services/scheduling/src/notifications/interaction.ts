@@ -7,7 +7,7 @@ const CHANNELS = { EMAIL: InteractionChannel.EMAIL, SMS: InteractionChannel.SMS 
 
 /** A sent notification is a completed outbound interaction (decisions §6). Times in microseconds. */
 export async function recordSent(tx: Transaction, lease: LeasedNotification, started_at: number, ended_at: number): Promise<void> {
-  const { companyId, id, channel, account, contact, jobId, text } = lease;
+  const { companyId, id, channel, account, contact, jobId, text, people } = lease;
   await insertInteraction(
     tx,
     companyId,
@@ -26,6 +26,7 @@ export async function recordSent(tx: Transaction, lease: LeasedNotification, sta
       job_id: jobId,
     },
     null,
+    people,
   );
 }
 

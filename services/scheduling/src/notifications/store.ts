@@ -19,6 +19,8 @@ export interface LeasedNotification {
   jobId: string;
   account: Reference;
   contact: Reference;
+  /** Ids of the team members that the text names. */
+  people: readonly string[];
 }
 
 interface Row {
@@ -32,6 +34,7 @@ interface Row {
   subject: string;
   message: string;
   attempts: number;
+  people: string[] | null;
   visit: Buffer | null;
   account: Buffer | null;
   contact: Buffer | null;
@@ -43,7 +46,7 @@ export function take(database: Database, most: number, leaseMs: number): Promise
     const { rows } = await tx.query<Row>({
       name: 'due_notifications',
       text: `select n.company_id, n.id, n.appointment_id, n.job_id, n.revision, n.channel, n.address, n.subject, n.message, n.attempts,
-          v.derived as visit, a.document as account, c.document as contact
+          n.team_member_ids as people, v.derived as visit, a.document as account, c.document as contact
         from notifications n
         left join job_appointments v on v.company_id = n.company_id and v.id = n.appointment_id
         left join accounts a on a.company_id = n.company_id and a.id = n.account_id
@@ -70,7 +73,7 @@ function leaseOf(row: Row): LeasedNotification | { reason: string } {
   const recipient = recipientOf(account, contact);
   if ('reason' in recipient) return recipient;
   if (recipient.channel !== row.channel || recipient.address !== row.address) return { reason: 'the contact’s primary channel has changed' };
-  const { company_id: companyId, appointment_id: visitId, job_id: jobId, id, channel, address, subject, message: text, attempts } = row;
+  const { company_id: companyId, appointment_id: visitId, job_id: jobId, id, channel, address, subject, message: text, attempts, people } = row;
   const reference = ({ id: of, name }: Reference): Reference => ({ id: of, name });
   return {
     companyId,
@@ -84,6 +87,7 @@ function leaseOf(row: Row): LeasedNotification | { reason: string } {
     jobId,
     account: reference(account as Account),
     contact: reference(contact as Contact),
+    people: people ?? [],
   };
 }
 

@@ -4,7 +4,7 @@ import { codec, now, shapeNamed, type Shape } from '@truckroll/contract';
 import { Interaction, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import type { KnownPerson, PersonStep } from '@truckroll/erasure';
 import { ERASED_PERSON, type ErasedPerson } from '@truckroll/outbox';
-import type { Queryable } from '@truckroll/postgres';
+import { binaryArrays, type Queryable } from '@truckroll/postgres';
 import { endOfPage, referencesToPeople, upsertRecords, withoutNamesOf, type Table } from '@truckroll/record-store';
 import { withOneName } from '../notifications/text.ts';
 import { tables } from '../resources/index.ts';
@@ -138,7 +138,8 @@ const ownMessages: PersonStep = {
       text: `select n.id, n.status, n.message, i.document from notifications n
         left join interactions i on i.company_id = n.company_id and i.id = n.id and i.fingerprint is null
         where n.company_id = $1 and ($3::uuid is null or n.id > $3) and ($4::uuid is null or n.id <= $4)
-          and n.appointment_id in (select appointment_id from job_assignments where company_id = $1 and team_member_id = $2)
+          and case when n.team_member_ids is not null then $2 = any(n.team_member_ids) else exists (
+            select from job_assignments a where a.company_id = $1 and a.appointment_id = n.appointment_id and a.team_member_id = $2) end
         order by n.id for no key update of n`,
       values: [companyId, id, after, end],
     });
@@ -147,17 +148,23 @@ const ownMessages: PersonStep = {
       return without === row.message ? [] : [{ ...row, without }];
     });
     const over = named.filter(({ status }) => status !== 'ATTEMPTING');
-    for (const { id: of, document, without } of over) {
+    if (over.length > 0) {
       await tx.query({
-        name: 'erase_team_member_in_notification',
-        text: 'update notifications set message = $3 where company_id = $1 and id = $2',
-        values: [companyId, of, without],
+        name: 'erase_team_member_in_notifications',
+        text: `update notifications n set message = g.message from unnest($2::uuid[], $3::text[]) g (id, message)
+          where n.company_id = $1 and n.id = any($2::uuid[]) and n.id = g.id`,
+        values: [companyId, over.map((row) => row.id), over.map(({ without }) => without)],
       });
-      if (document === null) continue;
+    }
+    const recorded = over.flatMap(({ id: of, document, without }) =>
+      document === null ? [] : [{ id: of, document: Buffer.from(Interaction.encode({ ...Interaction.decode(document), summary: without }).finish()) }],
+    );
+    if (recorded.length > 0) {
       await tx.query({
-        name: 'erase_team_member_in_interaction',
-        text: 'update interactions set document = $3, recorded = $3 where company_id = $1 and id = $2',
-        values: [companyId, of, Buffer.from(Interaction.encode({ ...Interaction.decode(document), summary: without }).finish())],
+        name: 'erase_team_member_in_interactions',
+        text: `update interactions i set document = g.document, recorded = g.document from unnest($2::uuid[], $3::bytea[]) g (id, document)
+          where i.company_id = $1 and i.id = any($2::uuid[]) and i.id = g.id`,
+        values: [companyId, recorded.map((row) => row.id), binaryArrays.bytea(recorded.map((row) => row.document))],
       });
     }
     return { changed: over.length, waits: over.length < named.length, after: end };

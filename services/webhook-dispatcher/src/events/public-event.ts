@@ -48,6 +48,7 @@ export function publicEvent(event: IncomingEvent): PublicEvent {
     body: Buffer.from(out.view()),
     request_id,
     traceparent,
+    people: event.people,
     ...peopleSay(data),
   };
 }

@@ -50,10 +50,16 @@ export interface Placed {
 /** Deletes all rows of the outbox and returns them as events. */
 export async function takeWaiting(tx: Queryable): Promise<Placed[]> {
   const { rows } = await tx.query<Omit<OutboxRow, 'trace' | 'request_id' | 'created_at'>>({
-    text: 'delete from outbox returning id, event_id, topic, key, type, company_id, sequence, payload',
+    text: 'delete from outbox returning id, event_id, topic, key, type, company_id, sequence, payload, people',
   });
-  return rows.map(({ id, event_id, company_id, sequence, ...row }) => ({
+  return rows.map(({ id, event_id, company_id, sequence, people, ...row }) => ({
     version: id,
-    event: { ...row, id: event_id, companyId: company_id, ...(sequence === null ? {} : { sequence }) },
+    event: {
+      ...row,
+      id: event_id,
+      companyId: company_id,
+      ...(sequence === null ? {} : { sequence }),
+      ...(people == null ? {} : { people: people.split(' ') }),
+    },
   }));
 }

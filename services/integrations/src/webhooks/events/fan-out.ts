@@ -97,13 +97,14 @@ async function lockSubscribers(tx: Transaction, events: readonly PublicEvent[], 
       from webhook_endpoints e where company_id = any($1::uuid[]) and deleted_at is null order by id for share of e`,
     values: [companyIds, mostInFlight, uuid(asked?.taken_delivery_ids ?? [])],
   });
+  const texts = events.flatMap(({ body, people: named }) => (named == null ? [body] : [body, Buffer.from(named)]));
   const [
     {
       rows: [found],
     },
     { rows },
     people,
-  ] = await Promise.all([lock, subscribers, erasedPeopleAmong(tx, companyIds, idsIn(events.map(({ body }) => body)))]);
+  ] = await Promise.all([lock, subscribers, erasedPeopleAmong(tx, companyIds, idsIn(texts))]);
   const { held = false, sandboxes = [], erased = [] } = found ?? {};
   if (held && sandboxes.length === 0) return { subscribers: rows, sandboxes, erased, people };
   return { subscribers: rows.map((row) => (held && !sandboxes.includes(row.company_id) ? row : { ...row, free: 0 })), sandboxes, erased, people };

@@ -3,15 +3,14 @@ import { formatInstant } from '@truckroll/contract';
 import type { PersonStep } from '@truckroll/erasure';
 import { ERASED_PERSON, type ErasedPerson } from '@truckroll/outbox';
 import { binaryArrays, type Statement, type Transaction } from '@truckroll/postgres';
-import { refersTo, withoutPerson } from './without-person.ts';
+import { shows, withoutPerson, type StoredBody } from './without-person.ts';
 
 /** Rows that one transaction looks at. */
 const LOOKED_AT = 200;
 
-interface Event {
+interface Event extends StoredBody {
   readonly day: string;
   readonly id: string;
-  readonly body: Buffer | null;
 }
 
 interface Logged extends Event {
@@ -20,9 +19,10 @@ interface Logged extends Event {
 
 /** Replaces bodies that show the person. Returns their number. */
 async function replaceBodies(tx: Transaction, person: ErasedPerson, events: readonly Event[]): Promise<number> {
-  const shown = events.flatMap(({ day, id, body }) => {
-    const without = body?.includes(person.id) === true ? withoutPerson(body.toString(), person) : undefined;
-    return without === undefined ? [] : [{ day, id, body: Buffer.from(without) }];
+  const shown = events.flatMap((event) => {
+    const { day, id } = event;
+    const body = withoutPerson(event, person);
+    return body === undefined ? [] : [{ day, id, body }];
   });
   if (shown.length === 0) return 0;
   await tx.query({
@@ -57,7 +57,7 @@ const events = looking<Logged>(
   'webhook_events',
   {
     name: 'webhook_events_to_erase_from',
-    text: `select l.day::text as day, l.occurred_at, l.id, e.body from (
+    text: `select l.day::text as day, l.occurred_at, l.id, e.body, e.people from (
         select day, occurred_at, id from webhook_event_log
         where company_id = $1 and ($2::date is null or (day, occurred_at, id) > ($2::date, $3::timestamptz, $4::uuid))
         order by day, occurred_at, id limit ${LOOKED_AT}) l
@@ -66,7 +66,7 @@ const events = looking<Logged>(
   },
   ({ day, occurred_at, id }) => [day, formatInstant(occurred_at), id],
   async (tx, person, rows) => {
-    const named = person.kind === 'accounts' ? rows.filter(({ body }) => refersTo(body, person)) : [];
+    const named = person.kind === 'accounts' ? rows.filter((row) => shows(row, person)) : [];
     if (named.length === 0) return { changed: 0 };
     const { rowCount } = await tx.query({
       name: 'erase_customer_from_webhook_event_log',
@@ -94,7 +94,7 @@ const deliveries = looking<Delivered>(
   'webhook_deliveries',
   {
     name: 'webhook_deliveries_to_erase_from',
-    text: `select d.endpoint_id, d.day::text as day, d.id as delivery_id, e.id, e.body from (
+    text: `select d.endpoint_id, d.day::text as day, d.id as delivery_id, e.id, e.body, e.people from (
         select endpoint_id, day, id, event_id from webhook_deliveries
         where company_id = $1 and ($2::uuid is null or (endpoint_id, day, id) > ($2::uuid, $3::date, $4::uuid))
         order by endpoint_id, day, id limit ${LOOKED_AT}) d
@@ -103,11 +103,22 @@ const deliveries = looking<Delivered>(
   },
   ({ endpoint_id, day, delivery_id }) => [endpoint_id, day, delivery_id],
   async (tx, person, rows) => {
-    const shown = rows.filter(({ body }) => refersTo(body, person));
+    const shown = rows.filter((row) => shows(row, person));
     if (shown.length === 0) return { changed: 0 };
+    await holdReports(tx, person, shown);
     return { changed: await eraseAnswers(tx, person, shown), waits: await areSent(tx, shown) };
   },
 );
+
+/** Waits for reports that began before: what they store is seen then, and a later one finds out whether its lease has ended. */
+async function holdReports(tx: Transaction, { companyId }: ErasedPerson, shown: readonly Delivered[]): Promise<void> {
+  await tx.query({
+    name: 'hold_deliveries_with_person',
+    text: `select from webhook_deliveries d join unnest($1::date[], $2::uuid[]) g(day, id) on d.day = g.day and d.id = g.id
+      where d.company_id = $3 and d.day = any($1::date[]) order by d.id for no key update of d`,
+    values: [shown.map(({ day }) => day), shown.map(({ delivery_id: id }) => id), companyId],
+  });
+}
 
 /** Whether a dispatcher has leased one of them, maybe with the old body: the receiver's answer is still to come. */
 async function areSent(tx: Transaction, shown: readonly Delivered[]): Promise<boolean> {

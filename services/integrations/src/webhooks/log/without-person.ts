@@ -20,39 +20,54 @@ interface Reference {
 /** The field that refers to a person of the kind. */
 const FIELDS: Readonly<Record<string, 'account' | 'contact' | 'handled_by'>> = { accounts: 'account', contacts: 'contact', 'team-members': 'handled_by' };
 
-function referenceIn({ data }: Body, { kind, id }: Pick<ErasedPerson, 'kind' | 'id'>): Reference | undefined {
+type Person = Pick<ErasedPerson, 'kind' | 'id'>;
+
+/** A body, and the ids of people that its texts name without a reference. */
+export interface StoredBody {
+  readonly body: Buffer | null;
+  readonly people?: string | null | undefined;
+}
+
+function referenceIn({ data }: Body, { kind, id }: Person): Reference | undefined {
   const field = FIELDS[kind];
   const reference = field && data?.[field];
   return reference?.id === id ? reference : undefined;
 }
 
-/** Whether the body refers to the person, by whatever name. */
-export function refersTo(body: Buffer | null, person: Pick<ErasedPerson, 'kind' | 'id'>): body is Buffer {
-  return body?.includes(person.id) === true && referenceIn(JSON.parse(body.toString()) as Body, person) !== undefined;
+const isNamed = ({ people }: StoredBody, { id }: Person): boolean => people?.includes(id) === true;
+
+/** Whether the body shows the person, by whatever name. */
+export function shows({ body, people }: StoredBody, person: Person): boolean {
+  if (body === null) return false;
+  return isNamed({ body, people }, person) || (body.includes(person.id) && referenceIn(JSON.parse(body.toString()) as Body, person) !== undefined);
 }
 
-/** Undefined if the body does not show the person. A message to the person is the summary of an outbound interaction. */
-export function withoutPerson(body: string, person: Pick<ErasedPerson, 'kind' | 'id'>): string | undefined {
-  const event = JSON.parse(body) as Body;
+/**
+ * Undefined if the body does not show the person by a name. A message to the person, or one that names the person, is the summary of an
+ * outbound interaction.
+ */
+export function withoutPerson(stored: StoredBody, person: Person): Buffer | undefined {
+  if (!shows(stored, person)) return undefined;
+  const event = JSON.parse(String(stored.body)) as Body;
   const { data } = event;
   const reference = referenceIn(event, person);
-  if (data === undefined || reference === undefined) return undefined;
-  const says = person.kind !== 'team-members' && data.direction === 'OUTBOUND' && data.summary != null && data.summary !== ERASED_PERSON;
-  if (reference.name === ERASED_PERSON && !says) return undefined;
-  reference.name = ERASED_PERSON;
+  const isMessage = data?.direction === 'OUTBOUND' && data.summary != null && (person.kind !== 'team-members' || isNamed(stored, person));
+  const says = isMessage && data.summary !== ERASED_PERSON;
+  if (!says && (reference === undefined || reference.name === ERASED_PERSON)) return undefined;
+  if (reference !== undefined) reference.name = ERASED_PERSON;
   if (says) data.summary = ERASED_PERSON;
-  return JSON.stringify(event);
+  return Buffer.from(JSON.stringify(event));
 }
 
 /** The event without these people; the same object if it shows none of them. Events that arrive late show people as they were. */
 export function eventWithout(people: readonly ErasedPerson[], event: PublicEvent): PublicEvent {
   let result = event;
   for (const person of people) {
-    if (person.companyId !== event.company_id || !result.body.includes(person.id)) continue;
-    const body = withoutPerson(result.body.toString(), person);
+    if (person.companyId !== event.company_id) continue;
+    const body = withoutPerson(result, person);
     if (body === undefined) continue;
     const customer_name = person.kind === 'accounts' ? ERASED_PERSON : result.customer_name;
-    result = { ...result, body: Buffer.from(body), customer_name };
+    result = { ...result, body, customer_name };
   }
   return result;
 }

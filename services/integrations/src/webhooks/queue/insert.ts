@@ -32,9 +32,9 @@ export function insertingBodies(events: readonly PublicEvent[]): Statement {
   const of = <T>(pick: (event: PublicEvent) => T): T[] => events.map(pick);
   return {
     name: 'insert_webhook_events',
-    text: `insert into webhook_events (day, id, company_id, type, body, request_id, traceparent)
-      select * from unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $6::uuid[], $7::text[])
-        g (day, id, company_id, type, body, request_id, traceparent) on conflict do nothing`,
+    text: `insert into webhook_events (day, id, company_id, type, body, request_id, traceparent, people)
+      select * from unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $6::uuid[], $7::text[], $8::text[])
+        g (day, id, company_id, type, body, request_id, traceparent, people) on conflict do nothing`,
     values: [
       date(of(({ timestamp }) => dayOf(timestamp))),
       uuid(of(({ id }) => id)),
@@ -43,6 +43,7 @@ export function insertingBodies(events: readonly PublicEvent[]): Statement {
       bytea(of(({ body }) => body)),
       uuid(of(({ request_id }) => request_id ?? null)),
       text(of(({ traceparent }) => traceparent ?? null)),
+      text(of(({ people }) => people ?? null)),
     ],
   };
 }

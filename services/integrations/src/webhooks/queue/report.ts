@@ -8,6 +8,7 @@ import {
   type ReportRequest,
   type ReportResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { ERASED_PERSON } from '@truckroll/outbox';
 import { binaryArrays, type Statement, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { checked } from '../../requests.ts';
@@ -19,6 +20,7 @@ import { count } from '../health/metrics.ts';
 import { storeHealth } from './health-change.ts';
 import { afterChange, deliveryAfter, healthAfter, healthAfterTest, isSuccess, type DeliveryState, type Health } from '../health/rules.ts';
 import { dayOfDelivery } from '../log/delivery-id.ts';
+import { NOW } from './lease.ts';
 
 const { boolean, bytea, timestamptz, integer, jsonb, text, uuid } = binaryArrays;
 
@@ -158,6 +160,15 @@ async function find(tx: Transaction, day: string, attempts: readonly ReportReque
   return rows;
 }
 
+/**
+ * SQL: whether the answer may show a person who was erased since the worker got the body. An erasure waits for the answers of workers whose lease
+ * goes on, and no longer.
+ */
+const LATE = `not exists (select from webhook_queue q where q.delivery_id = a.id and q.lease_token = a.lease_token and q.leased_until > ${NOW})
+  and exists (select from erased_people p
+    cross join lateral (select body, people from webhook_events where company_id = d.company_id and day = $1 and id = d.event_id limit 1) e
+    where p.company_id = d.company_id and (position(convert_to(p.id::text, 'UTF8') in e.body) > 0 or position(p.id::text in e.people) > 0))`;
+
 /** Stores new attempts and returns their deliveries' ids. `limit` forces a lookup by key even if the plan was made for a small partition. */
 async function insertAttempts(tx: Transaction, day: string, attempts: readonly ReportRequest[]): Promise<string[]> {
   const of = <T>(pick: (attempt: ReportRequest) => T): T[] => attempts.map(pick);
@@ -166,11 +177,12 @@ async function insertAttempts(tx: Transaction, day: string, attempts: readonly R
     text: `insert into webhook_attempts (day, company_id, delivery_id, lease_token, number, started_at, ended_at, succeeded, status, error, error_message,
         address, request_headers, response_headers, response_body, response_truncated)
       select $1::date, d.company_id, a.id, a.lease_token, d.attempts + 1, a.started_at, a.ended_at, a.succeeded, a.status, a.error, a.error_message,
-        a.address, a.request_headers, a.response_headers, a.response_body, a.response_truncated
+        a.address, a.request_headers, case when ${LATE} then '[]' else a.response_headers end, case when ${LATE} then $15 else a.response_body end,
+        a.response_truncated
       from unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::timestamptz[], $6::boolean[], $7::integer[], $8::text[], $9::text[], $10::text[],
           $11::jsonb[], $12::jsonb[], $13::bytea[], $14::boolean[])
         a (id, lease_token, started_at, ended_at, succeeded, status, error, error_message, address, request_headers, response_headers, response_body, response_truncated)
-      cross join lateral (select company_id, attempts from webhook_deliveries where day = $1 and id = a.id limit 1) d on conflict do nothing returning delivery_id as id`,
+      cross join lateral (select company_id, attempts, event_id from webhook_deliveries where day = $1 and id = a.id limit 1) d on conflict do nothing returning delivery_id as id`,
     values: [
       day,
       uuid(of(({ delivery_id }) => delivery_id)),
@@ -186,6 +198,7 @@ async function insertAttempts(tx: Transaction, day: string, attempts: readonly R
       jsonb(of(({ response_headers }) => JSON.stringify(response_headers))),
       bytea(of(({ response_body }) => response_body.subarray(0, MOST_BODY_BYTES))),
       boolean(of(({ response_truncated, response_body }) => response_truncated || response_body.length > MOST_BODY_BYTES)),
+      Buffer.from(ERASED_PERSON),
     ],
   });
   return rows.map(({ id }) => id);
