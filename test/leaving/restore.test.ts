@@ -58,9 +58,11 @@ test(
   'deletes the company of a restored backup again and erases the person, and the audit entry is the same',
   async () => {
     await server.name(MOMENT);
-    const deleted = await command('company', 'delete', leaving.id, '--yes-delete', NAME);
-    expect(deleted).toMatchObject({ code: 0 });
-    expect(await command('person', 'erase', 'accounts', person, '--company', staying.id, '--yes-erase', PERSON)).toMatchObject({ code: 0 });
+    const gone = await Promise.all([
+      command('company', 'delete', leaving.id, '--yes-delete', NAME),
+      command('person', 'erase', 'accounts', person, '--company', staying.id, '--yes-erase', PERSON),
+    ]);
+    expect(gone).toMatchObject([{ code: 0 }, { code: 0 }]);
     const entry = { text: 'select id, at, action, actor_id from integrations.audit_events where company_id = $1', values: [leaving.id] };
     const { rows: entries } = await system.database.query(entry);
     expect(entries).toHaveLength(1);
