@@ -1,6 +1,6 @@
 import type { Company } from './company.ts';
 import type { Ground } from './ground.ts';
-import { BELIEVABLE, BUSINESS, resolveSeed, resolveSize, resolveUntil, type CompanyShape, type DemoOptions } from './options.ts';
+import { BELIEVABLE, BUSINESS, resolveSeed, resolveSize, type CompanyShape, type DemoOptions } from './options.ts';
 import { Deck, Rota } from './random.ts';
 import { buildJobTypes, buildLeadSources, buildLifecycles, buildSeasons, buildTags, buildUnits } from './reference.ts';
 import { DAYS_BEFORE, buildBoard } from './scheduling/board.ts';
@@ -8,7 +8,7 @@ import { signupCount } from './scheduling/customers.ts';
 import { nightJobsOf, planJob } from './scheduling/job-plan.ts';
 import { buildMembers } from './scheduling/team-members.ts';
 import { candidates, saidBy } from './sources.ts';
-import { Calendar, DAY, HOUR, Zone } from './time.ts';
+import { Calendar, DAY, HOUR, Zone, parseInstant } from './time.ts';
 import { citiesOf } from './words/places.ts';
 
 const HISTORY_DAYS = 730;
@@ -18,7 +18,7 @@ const BEFORE_HISTORY_DAYS = 1200;
 export function buildCompany(options: DemoOptions, shape: CompanyShape = options.size === 'business' ? BUSINESS : BELIEVABLE): Company {
   const seed = resolveSeed(options.seed);
   const size = resolveSize(options.size);
-  const until = resolveUntil(options.until);
+  const until = parseInstant(options.until);
   const zone = new Zone(options.timezone, until - (HISTORY_DAYS + BEFORE_HISTORY_DAYS + 30) * DAY, until + 90 * DAY);
   const today = zone.day(until);
   const since = zone.startOfDay(today - HISTORY_DAYS);
@@ -51,7 +51,7 @@ export function buildCompany(options: DemoOptions, shape: CompanyShape = options
     leadSources: buildLeadSources(ground),
     members,
     visitDeck: new Deck(shape.visits, board.length > 0 ? history : Infinity),
-    crewSizes: new Rota('crew sizes', shape.crew),
+    crewSizes: Rota.ofNumbers('crew sizes', shape.crew),
     seasons,
     nightJobs: nightJobsOf(zone, calendar, since, end),
     jobAt: (n) => planJob(company, n),

@@ -1,5 +1,4 @@
 import type { CompanyShape, Size } from './options.ts';
-import { Draw, type Stream, uuid } from './random.ts';
 import type { Zone } from './time.ts';
 
 export interface City {
@@ -37,12 +36,4 @@ export interface Ground {
   readonly clockedSince: number;
   /** Company-local day number of `until`. */
   readonly today: number;
-}
-
-export function idOf(of: Pick<Ground, 'seed'>, kind: Stream, a: number, b = 0): string {
-  return uuid(of.seed, kind, a, b);
-}
-
-export function drawOf(of: Pick<Ground, 'seed'>, kind: Stream, a: number, b = 0): Draw {
-  return new Draw(of.seed, kind, a, b);
 }

@@ -1,4 +1,4 @@
-import { parseInstant } from './time.ts';
+import type { Weights } from './random.ts';
 
 export interface Size {
   readonly accounts: number;
@@ -30,26 +30,17 @@ export interface DemoOptions {
   readonly until: string;
 }
 
+/** Weights of numbers: of visits by job, and of technicians by visit. */
 export interface CompanyShape {
-  readonly visits: readonly (readonly [count: number, weight: number])[];
-  readonly crew: readonly (readonly [count: number, weight: number])[];
+  readonly visits: Weights;
+  readonly crew: Weights;
   /** Whether the weeks around today hold every visit, and the months before them mostly the large jobs. */
   readonly busy?: true;
 }
 
 export const BELIEVABLE: CompanyShape = {
-  visits: [
-    [0, 2],
-    [1, 25],
-    [2, 9],
-    [3, 5],
-  ],
-  crew: [
-    [0, 2],
-    [1, 13],
-    [2, 4],
-    [3, 1],
-  ],
+  visits: { 0: 2, 1: 25, 2: 9, 3: 5 },
+  crew: { 0: 2, 1: 13, 2: 4, 3: 1 },
 };
 
 export const BUSINESS: CompanyShape = { ...BELIEVABLE, busy: true };
@@ -83,6 +74,3 @@ export function resolveSeed(seed: number): number {
   }
   return seed;
 }
-
-/** The instant in microseconds; throws RangeError for anything else. */
-export const resolveUntil = parseInstant;

@@ -1,5 +1,5 @@
-import { idOf, type Ground } from './ground.ts';
-import { stream } from './random.ts';
+import type { Ground } from './ground.ts';
+import { idOf, stream } from './random.ts';
 
 /** The company's items, by trade. Prices are per unit in cents; each quantity is one of those listed. */
 export interface Item {

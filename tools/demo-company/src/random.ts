@@ -105,6 +105,16 @@ export class Draw {
   }
 }
 
+/** The id of a record, or of a part of it. */
+export const idOf = ({ seed }: { readonly seed: number }, kind: Stream, a: number, b = 0): string => uuid(seed, kind, a, b);
+
+export const drawOf = ({ seed }: { readonly seed: number }, kind: Stream, a: number, b = 0): Draw => new Draw(seed, kind, a, b);
+
+/** Weights by value. */
+export type Weights = Readonly<Record<number, number>>;
+
+const pairsOf = (weights: Weights) => Object.entries(weights).map(([value, weight]) => [Number(value), weight] as const);
+
 const ORDER = stream('order of a deck');
 
 /** Child counts dealt in one fixed cycle. The total before any record is known without making it, so children can be numbered. */
@@ -116,10 +126,12 @@ export class Deck {
   readonly #singles: number;
 
   /** Records from number `singles` on have one child each. */
-  constructor(weights: readonly (readonly [count: number, weight: number])[], singles = Infinity) {
+  constructor(weights: Weights, singles = Infinity) {
     this.#singles = singles;
     const draw = new Draw(0, ORDER, 0);
-    const cards = weights.flatMap(([count, weight]) => Array.from({ length: weight }, () => ({ count, order: draw.next() }))).sort((x, y) => x.order - y.order);
+    const cards = pairsOf(weights)
+      .flatMap(([count, weight]) => Array.from({ length: weight }, () => ({ count, order: draw.next() })))
+      .sort((x, y) => x.order - y.order);
     let total = 0;
     this.#counts = cards.map(({ count }) => count);
     this.#before = this.#counts.map((count) => (total += count) - count);
@@ -155,6 +167,18 @@ export class Rota<T> {
       [cards[i], cards[j]] = [cards[j] as T, cards[i] as T];
     }
     this.#cards = cards;
+  }
+
+  static ofNumbers(name: string, weights: Weights): Rota<number> {
+    return new Rota(name, pairsOf(weights));
+  }
+
+  /** True for one of `length` records. */
+  static oneIn(length: number, name: string): Rota<boolean> {
+    return new Rota<boolean>(name, [
+      [true, 1],
+      [false, length - 1],
+    ]);
   }
 
   get length(): number {

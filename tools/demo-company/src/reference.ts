@@ -1,6 +1,6 @@
 import type { BusinessUnit } from '@truckroll/contract/gen/scheduling/v1/business_units';
-import { drawOf, idOf, type Ground, type Reference } from './ground.ts';
-import { stream, type Draw } from './random.ts';
+import type { Ground, Reference } from './ground.ts';
+import { drawOf, idOf, stream, type Draw } from './random.ts';
 import { addressIn, phoneIn } from './words/places.ts';
 import type { Given, Spelled } from './shapes/given.ts';
 import { DAY, HOUR } from './time.ts';

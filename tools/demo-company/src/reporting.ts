@@ -6,14 +6,12 @@ import type {
   ReportDateBasis,
 } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import type { Company, JobPlan } from './company.ts';
-import { drawOf, idOf } from './ground.ts';
 import { invoicesOf } from './billing/invoices.ts';
 import { itemsOf, pricebookItemId } from './pricebook.ts';
-import { Rota, stream, type Draw } from './random.ts';
+import { Rota, drawOf, idOf, stream, type Draw } from './random.ts';
 import { crewOf } from './scheduling/visits.ts';
 import { DAY, MINUTE, dateText } from './time.ts';
-import type { Given, Spelled } from './shapes/given.ts';
-import { makerOf } from './shapes/maker.ts';
+import { makerOf, type Given, type Spelled } from './shapes/maker.ts';
 import type { RevenueAttribution } from '@truckroll/contract/gen/reporting/v1/revenue_attributions';
 import { estimateOfJob } from './scheduling/estimate-plan.ts';
 import { soldAmounts } from './billing/estimates.ts';
@@ -84,30 +82,16 @@ function costsOf(company: Company, job: JobPlan, draw: Draw): Cost[] {
       if (status !== 'COMPLETED') continue;
       const labor = draw.orNull(0.1, draw.chance(0.85) ? 'WORK' : 'TRAVEL');
       const quantity = Math.round((endsAt - startsAt) / MINUTE);
-      costs.push({
-        category: 'labor',
-        source: 'manual',
-        name: member.ref.name,
-        quantity,
-        quantity_unit: 'minute',
-        unit_cost_cents: draw.pick(CENTS_PER_MINUTE),
-        labor_activity: labor,
-      });
+      const cents = draw.pick(CENTS_PER_MINUTE);
+      costs.push({ ...BY_HAND, category: 'labor', name: member.ref.name, quantity, quantity_unit: 'minute', unit_cost_cents: cents, labor_activity: labor });
     }
   }
   const { trade } = job.type;
   for (const [n, item] of itemsOf(trade).entries()) {
     if (item.cost === 'labor' || !draw.chance(0.3)) continue;
     const itemId = draw.orNull(0.2, pricebookItemId(company, trade, n));
-    costs.push({
-      category: item.cost,
-      source: draw.chance(0.7) ? 'invoice' : 'manual',
-      name: item.name,
-      quantity: draw.pick(item.quantities),
-      quantity_unit: 'unit',
-      unit_cost_cents: Math.round(item.unitCents * COST_SHARE),
-      pricebook_item_id: itemId,
-    });
+    const bought = { category: item.cost, source: draw.chance(0.7) ? 'invoice' : 'manual', name: item.name, quantity: draw.pick(item.quantities) };
+    costs.push({ ...BY_HAND, ...bought, unit_cost_cents: Math.round(item.unitCents * COST_SHARE), pricebook_item_id: itemId });
   }
   if (draw.chance(0.15)) {
     const misc = draw.pick(['Permit', 'Disposal', 'Rental', null]);
@@ -126,7 +110,9 @@ const makeCredit = makerOf<RevenueAttribution>('revenue-attributions');
 const MOST = 16;
 const CREDITS = stream('revenue attributions');
 const MANUAL_EVERY = 23;
-const NEITHER = { invoice_id: null, estimate_id: null };
+const FOR_SALE = { invoice_id: null, credit_type: 'SOLD', basis: 'ESTIMATE_SUBTOTAL', source: 'AUTOMATIC' } as const;
+const FOR_WORK = { estimate_id: null, credit_type: 'EARNED', basis: 'INVOICE_SUBTOTAL' } as const;
+const CORRECTION = { invoice_id: null, estimate_id: null, basis: 'MANUAL', source: 'MANUAL' } as const;
 
 type Credit = Given<RevenueAttribution> & { readonly at: number };
 
@@ -142,17 +128,7 @@ function creditsOf(company: Company, job: JobPlan, draw: Draw): Credit[] {
   const estimate = estimateOfJob(company, job);
   const sold = estimate?.soldBy ? soldAmounts(company, estimate) : null;
   if (estimate?.soldBy && estimate.soldAt !== null && sold) {
-    credits.push({
-      ...NEITHER,
-      estimate_id: estimate.id,
-      team_member: estimate.soldBy,
-      credit_type: 'SOLD',
-      share: 1,
-      amount_cents: sold.subtotal_cents,
-      basis: 'ESTIMATE_SUBTOTAL',
-      source: 'AUTOMATIC',
-      at: estimate.soldAt,
-    });
+    credits.push({ ...FOR_SALE, estimate_id: estimate.id, team_member: estimate.soldBy, share: 1, amount_cents: sold.subtotal_cents, at: estimate.soldAt });
   }
   const invoice = invoicesOf(company, job).find(({ slot, status }) => slot === 'work' && (status === 'OPEN' || status === 'PAID'));
   if (invoice && job.completedAt !== null) {
@@ -162,33 +138,15 @@ function creditsOf(company: Company, job: JobPlan, draw: Draw): Credit[] {
     for (const member of crew) {
       const source = draw.chance(0.9) ? 'AUTOMATIC' : 'MANUAL';
       const cents = Math.round(invoice.bill.amounts.subtotal_cents * share) + 0;
-      credits.push({
-        ...NEITHER,
-        invoice_id: invoice.id,
-        team_member: member,
-        credit_type: 'EARNED',
-        share,
-        amount_cents: cents,
-        basis: 'INVOICE_SUBTOTAL',
-        source,
-        at: job.completedAt,
-      });
+      credits.push({ ...FOR_WORK, invoice_id: invoice.id, team_member: member, share, amount_cents: cents, source, at: job.completedAt });
     }
   }
   if (job.n % MANUAL_EVERY === 3) {
     const member = draw.pick<Member>(company.members.technicians).ref;
     const type = draw.chance(0.7) ? 'EARNED' : 'SOLD';
     const at = job.completedAt ?? job.bookedAt;
-    credits.push({
-      ...NEITHER,
-      team_member: member,
-      credit_type: type,
-      share: draw.pick([0, 0.25, 1]),
-      amount_cents: draw.between(-20, 20) * 500,
-      basis: 'MANUAL',
-      source: 'MANUAL',
-      at,
-    });
+    const share = draw.pick([0, 0.25, 1]);
+    credits.push({ ...CORRECTION, team_member: member, credit_type: type, share, amount_cents: draw.between(-20, 20) * 500, at });
   }
   return credits;
 }

@@ -1,12 +1,12 @@
 import { inOrderOfReference, resource, type Field } from '@truckroll/contract';
 import { buildEstimates, estimatesOf } from './billing/estimates.ts';
-import { buildInvoices } from './billing/invoices.ts';
-import { buildPayments, buildRefunds } from './billing/payments.ts';
+import { buildInvoice, invoicesOf } from './billing/invoices.ts';
+import { buildPayment, buildRefunds, paymentsOf } from './billing/payments.ts';
 import type { Company, DemoRecord, JobPlan, Records } from './company.ts';
 import type { Candidate } from './ground.ts';
 import { buildFinancials, buildRevenueAttributions } from './reporting.ts';
 import { accountRef, buildAccount, buildContacts, buildLocations, contactRef, locationId } from './scheduling/customers.ts';
-import { buildAssignments, buildVisits } from './scheduling/visits.ts';
+import { buildAssignments, buildVisit } from './scheduling/visits.ts';
 import { equipmentFacts } from './scheduling/equipment.ts';
 import { buildFormResponses } from './scheduling/form-responses.ts';
 import { buildJobLeads } from './scheduling/job-leads.ts';
@@ -57,15 +57,15 @@ const PLANNED = {
   locations: ofAccounts(buildLocations),
   'job-leads': ofCompany(buildJobLeads),
   jobs: ofJobs((company, job) => [buildJob(company, job)]),
-  'job-appointments': ofJobs(buildVisits),
+  'job-appointments': ofJobs((company, job) => job.visits.map((visit) => buildVisit(company, job, visit))),
   'job-assignments': ofJobs(buildAssignments),
   equipment: unplanned(resource('equipment'), equipmentFacts),
   'form-responses': ofJobs(buildFormResponses),
   timesheets: ofCompany(buildTimesheets),
   'time-entries': ofCompany(buildTimeEntries),
   estimates: { all: buildEstimates, about: estimatesOf },
-  invoices: ofJobs(buildInvoices),
-  payments: ofJobs(buildPayments),
+  invoices: ofJobs((company, job) => invoicesOf(company, job).map((plan) => buildInvoice(company, plan))),
+  payments: ofJobs((company, job) => paymentsOf(company, job).map((plan, p) => buildPayment(company, plan, p))),
   refunds: ofCompany(buildRefunds),
   'job-financials': ofJobs((company, job) => [buildFinancials(company, job)]),
   'revenue-attributions': ofJobs(buildRevenueAttributions),

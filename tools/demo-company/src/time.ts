@@ -141,6 +141,17 @@ const OPENS = 7 * HOUR;
 const CLOSES = 19 * HOUR + 30 * MINUTE;
 const MICROS = stream('microseconds of a booking');
 
+/** The lowest number for which `holds` is true, or `high`. It must be true for all numbers above one for which it is true. */
+function firstOf(high: number, holds: (n: number) => boolean): number {
+  let low = 0;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 export class Calendar {
   readonly #seed: number;
   readonly #zone: Zone;
@@ -180,16 +191,10 @@ export class Calendar {
   bookedAt(n: number): number {
     const days = this.#upTo;
     const target = ((n + 0.5) / this.#count) * (days[days.length - 1] ?? 0);
-    let low = 0;
-    let high = days.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((days[middle] ?? 0) > target) high = middle;
-      else low = middle + 1;
-    }
-    const before = low === 0 ? 0 : (days[low - 1] ?? 0);
-    const share = (target - before) / ((days[low] ?? 1) - before);
-    const midnight = (this.#firstDay + low) * DAY;
+    const day = firstOf(days.length - 1, (each) => (days[each] ?? 0) > target);
+    const before = day === 0 ? 0 : (days[day - 1] ?? 0);
+    const share = (target - before) / ((days[day] ?? 1) - before);
+    const midnight = (this.#firstDay + day) * DAY;
     const closes = Math.min(CLOSES, this.#zone.local(this.#until) - midnight - MINUTE);
     const micros = hash(this.#seed, MICROS, n) % SECOND;
     return this.#zone.instant(midnight + OPENS + Math.floor((share * (closes - OPENS)) / SECOND) * SECOND) + micros;
@@ -197,13 +202,6 @@ export class Calendar {
 
   /** Number of bookings taken before an instant, to within a second. */
   bookedBefore(at: number): number {
-    let low = 0;
-    let high = this.#count;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.bookedAt(middle) >= at) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return firstOf(this.#count, (n) => this.bookedAt(n) >= at);
   }
 }

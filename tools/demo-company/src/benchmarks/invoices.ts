@@ -3,15 +3,12 @@ import type { Payment, PaymentStatus } from '@truckroll/contract/gen/billing/v1/
 import { INVOICE_BILLS, billOf } from '../billing/bill.ts';
 import { buildCompany } from '../build-company.ts';
 import type { Company, DemoFile } from '../company.ts';
-import { drawOf, idOf, type Reference } from '../ground.ts';
 import { describeCompany, filesOf } from '../generate.ts';
 import { resolveSeed, type DemoOptions } from '../options.ts';
-import { Rota, stream } from '../random.ts';
-import type { JobType } from '../reference.ts';
+import { Rota, drawOf, idOf, stream } from '../random.ts';
 import { accountRef, accountsAt, locationId } from '../scheduling/customers.ts';
 import { JOBS } from '../scheduling/job-plan.ts';
-import type { Spelled } from '../shapes/given.ts';
-import { makerOf } from '../shapes/maker.ts';
+import { makerOf, type Spelled } from '../shapes/maker.ts';
 import { DAY, HOUR, MINUTE } from '../time.ts';
 
 export interface InvoiceOptions extends Pick<DemoOptions, 'seed' | 'timezone' | 'until'> {
@@ -34,12 +31,7 @@ const BILL = 4;
 const INVOICES_PER_ACCOUNT = 10;
 const NEXT_SEED = 0x9e3779b1;
 
-interface State {
-  readonly status: Spelled<InvoiceStatus>;
-  readonly payment: Spelled<PaymentStatus> | null;
-}
-
-const STATES = new Rota<State>('invoices of benchmarks', [
+const STATES = new Rota<{ status: Spelled<InvoiceStatus>; payment: Spelled<PaymentStatus> | null }>('invoices of benchmarks', [
   [{ status: 'PAID', payment: 'PAID' }, 34],
   [{ status: 'OPEN', payment: 'PENDING' }, 4],
   [{ status: 'OPEN', payment: 'PROCESSING' }, 2],
@@ -73,17 +65,8 @@ export function* generateInvoices(options: InvoiceOptions): Iterable<BenchmarkCo
   }
 }
 
-interface Facts {
-  readonly account: Reference;
-  readonly state: State;
-  readonly issuedAt: number;
-  readonly office: Reference;
-  readonly bill: ReturnType<typeof billOf>;
-  readonly type: JobType;
-  readonly accountNumber: number;
-}
-
-function factsOf(company: Company, n: number): Facts {
+/** What an invoice and its payment agree on. */
+function factsOf(company: Company, n: number) {
   const draw = drawOf(company, INVOICES, n);
   const accountNumber = Math.floor(draw.next() ** 1.5 * accountsAt(company, n));
   const type = draw.pick(company.jobTypes);

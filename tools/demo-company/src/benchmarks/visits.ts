@@ -15,18 +15,8 @@ export interface VisitOptions extends Pick<DemoOptions, 'seed' | 'timezone' | 'u
 
 /** Weights that give four jobs eight visits, and twenty visits forty assignments. */
 const BUSY: CompanyShape = {
-  visits: [
-    [1, 1],
-    [2, 2],
-    [3, 1],
-  ],
-  crew: [
-    [0, 1],
-    [1, 5],
-    [2, 8],
-    [3, 5],
-    [4, 1],
-  ],
+  visits: { 1: 1, 2: 2, 3: 1 },
+  crew: { 0: 1, 1: 5, 2: 8, 3: 5, 4: 1 },
 };
 const VISITS_PER_JOB = 2;
 const RUN = 40;

@@ -1,6 +1,5 @@
 import type { Company } from '../company.ts';
-import { idOf } from '../ground.ts';
-import { stream, type Draw, type Stream } from '../random.ts';
+import { idOf, stream, type Draw, type Stream } from '../random.ts';
 import { amountsOf, lineSubtotal, type BillLine, type Discount, type Tax } from './money.ts';
 import { itemsOf, type Item, type Trade } from '../pricebook.ts';
 

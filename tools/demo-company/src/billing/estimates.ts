@@ -1,7 +1,6 @@
 import type { Estimate, EstimateOptionStatus, EstimateStatus } from '@truckroll/contract/gen/billing/v1/estimates';
 import type { Company, JobPlan } from '../company.ts';
-import { drawOf, idOf } from '../ground.ts';
-import { Rota, stream } from '../random.ts';
+import { Rota, drawOf, idOf, stream } from '../random.ts';
 import { planJob } from '../scheduling/job-plan.ts';
 import { leadCount } from '../scheduling/job-leads.ts';
 import { VISITS } from '../scheduling/visits.ts';
@@ -9,17 +8,12 @@ import { DAY } from '../time.ts';
 import { ESTIMATE_BILLS, billOf } from './bill.ts';
 import { estimateOfJob, estimateOfLead, type EstimatePlan } from '../scheduling/estimate-plan.ts';
 import type { Amounts } from './money.ts';
-import type { Spelled } from '../shapes/given.ts';
-import { makerOf } from '../shapes/maker.ts';
+import { makerOf, type Spelled } from '../shapes/maker.ts';
 
 const make = makerOf<Estimate>('estimates');
 const OPTIONS = stream('estimate options');
 const DETAILS = stream('estimate details');
-const OPTION_COUNTS = new Rota('options of an estimate', [
-  [1, 2],
-  [2, 2],
-  [3, 3],
-]);
+const OPTION_COUNTS = Rota.ofNumbers('options of an estimate', { 1: 2, 2: 2, 3: 3 });
 const OPTION_NAMES = [['Repair'], ['Good', 'Better'], ['Good', 'Better', 'Best 🥇']] as const;
 
 export function* estimatesOf(company: Company, job: JobPlan) {

@@ -1,27 +1,33 @@
 import type { Invoice, InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
-import { Rota, stream, type Draw } from '../random.ts';
-import type { Spelled } from '../shapes/given.ts';
+import type { PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
+import { Rota, drawOf, idOf, stream, type Draw } from '../random.ts';
 import type { Company, JobPlan } from '../company.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../time.ts';
-import { drawOf, idOf } from '../ground.ts';
 import { INVOICE_BILLS, billOf, type BillTerms, type Charge } from './bill.ts';
 import { maintenancePlanId } from '../scheduling/jobs.ts';
-import { makerOf } from '../shapes/maker.ts';
+import { makerOf, type Spelled } from '../shapes/maker.ts';
 
-export type Paid =
-  | 'nothing'
-  | 'whole'
-  | 'halves'
-  | 'retried'
-  | 'rounded up'
-  | 'part'
-  | 'too much'
-  | 'pending'
-  | 'processing'
-  | 'failed'
-  | 'canceled'
-  | 'submitting'
-  | 'unknown';
+/** One payment attempt: its status, the cents paid, and the cents applied to the invoice. */
+export type Attempt = readonly [status: Spelled<PaymentStatus> | null, paid: number, applied: number];
+
+/** How an invoice is paid. `part` is some of the total, and `up` more than it. */
+export const ATTEMPTS = {
+  nothing: () => [],
+  whole: (total) => [['PAID', total, total]],
+  halves: (total, part) => [part, total - part].map((cents) => ['PAID', cents, cents]),
+  retried: (total) => (['FAILED', 'PAID'] as const).map((status) => [status, total, total]),
+  'rounded up': (total, _, up) => [['PAID', up, total]],
+  part: (_, part) => [['PAID', part, part]],
+  'too much': (_, __, up) => [['PAID', up, up]],
+  pending: (total) => [['PENDING', total, total]],
+  processing: (total, part) => [part, total - part].map((cents, n) => [n === 0 ? 'PAID' : 'PROCESSING', cents, cents]),
+  failed: (total) => [['FAILED', total, total]],
+  canceled: (_, part) => [['CANCELED', part, part]],
+  submitting: (total) => [['SUBMITTING', total, total]],
+  unknown: (total) => [[null, total, total]],
+} as const satisfies Record<string, (total: number, part: number, up: number) => readonly Attempt[]>;
+
+export type Paid = keyof typeof ATTEMPTS;
 
 interface Course {
   readonly status: Spelled<InvoiceStatus>;
@@ -89,19 +95,8 @@ function dueAt(company: Company, issuedAt: number, due: Due, draw: Draw): number
 const INVOICES = stream('invoices');
 const PLANS = stream('plans of invoices');
 
-const LINES = new Rota('lines of an invoice', [
-  [1, 3],
-  [2, 6],
-  [3, 6],
-  [4, 3],
-  [5, 1],
-  [9, 1],
-]);
-const DISCOUNTS = new Rota('discounts of an invoice', [
-  [0, 12],
-  [1, 7],
-  [2, 1],
-]);
+const LINES = Rota.ofNumbers('lines of an invoice', { 1: 3, 2: 6, 3: 6, 4: 3, 5: 1, 9: 1 });
+const DISCOUNTS = Rota.ofNumbers('discounts of an invoice', { 0: 12, 1: 7, 2: 1 });
 const MULTIPLIERS = [1, 1, 1, 1, 1, 1.15, 1.25, 0.9, 1.05];
 
 /** `work`: a job's work. `advance`: a deposit, or a credit. `membership`: an invoice without a job. */
@@ -205,16 +200,8 @@ const DETAILS = stream('invoice details');
 const SUFFIX = { work: '', advance: '-A', membership: '-M' } as const;
 const WITHOUT_JOB = { job_id: null, location_id: null, job_type: null, job_class: null };
 
-export function* buildInvoices(company: Company, job: JobPlan) {
-  for (const plan of invoicesOf(company, job)) yield buildInvoice(company, plan);
-}
-
-function invoiceNumber({ job, slot }: InvoicePlan): string {
-  return `INV-${job.number}${SUFFIX[slot]}`;
-}
-
 /** Leaves out the fields derived from payments and the date: payment_applications, aging, paid, processing and open balance. */
-function buildInvoice(company: Company, plan: InvoicePlan) {
+export function buildInvoice(company: Company, plan: InvoicePlan) {
   const { job, bill } = plan;
   const draw = drawOf(company, DETAILS, job.n);
   const membership = plan.slot === 'membership';
@@ -222,7 +209,7 @@ function buildInvoice(company: Company, plan: InvoicePlan) {
     { company, n: job.n * SLOTS.length + SLOTS.indexOf(plan.slot), job },
     {
       id: plan.id,
-      number: invoiceNumber(plan),
+      number: `INV-${job.number}${SUFFIX[plan.slot]}`,
       status: plan.status,
       ...(membership ? WITHOUT_JOB : { job_class: job.jobClass }),
       maintenance_plan_id: membership || job.type.jobClass === 'MAINTENANCE' ? maintenancePlanId(company, job.account) : null,

@@ -1,24 +1,21 @@
-import { PaymentMethod, type Payment, type PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
+import { PaymentMethod, type Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import type { Company, JobPlan } from '../company.ts';
-import { drawOf, idOf } from '../ground.ts';
-import { Rota, stream, type Draw } from '../random.ts';
+import { Rota, drawOf, idOf, stream, type Draw } from '../random.ts';
 import { BATCH_JOBS, planJob } from '../scheduling/job-plan.ts';
 import { DAY, MINUTE, SECOND } from '../time.ts';
-import { invoicesOf, type InvoicePlan, type Paid } from './invoices.ts';
-import type { Spelled } from '../shapes/given.ts';
-import { makerOf } from '../shapes/maker.ts';
+import { ATTEMPTS, invoicesOf, type Attempt, type InvoicePlan, type Paid } from './invoices.ts';
+import { makerOf, type Spelled } from '../shapes/maker.ts';
 import type { Refund, RefundStatus } from '@truckroll/contract/gen/billing/v1/refunds';
 
 const PAYMENTS = stream('payments');
 const PLANS = stream('plans of payments');
 
-type Status = Spelled<PaymentStatus> | null;
 type Method = Spelled<PaymentMethod>;
 
 const METHODS = new Rota<Method>('payment methods', { CARD: 12, ACH: 6, CHECK: 6, CASH: 4, VENMO: 2, PAYPAL: 2, CASHAPP: 2, OTHER: 2, WISETACK_LOAN: 2 });
 
 const PREPAID_EVERY = 29;
-const PREPAYMENTS = new Rota<Status>('prepayments', [
+const PREPAYMENTS = new Rota<Attempt[0]>('prepayments', [
   ['PAID', 3],
   ['PENDING', 1],
   ['PROCESSING', 1],
@@ -28,40 +25,20 @@ const PREPAYMENTS = new Rota<Status>('prepayments', [
 
 type PaymentPlan = ReturnType<typeof planPayment>;
 
-/** One payment attempt: its status, the cents paid, and the cents applied to the invoice. */
-type Attempt = readonly [status: Status, paid: number, applied: number];
-
-/** `part` is some of the total, and `up` more than it. */
-const ATTEMPTS: Readonly<Record<Paid, (total: number, part: number, up: number) => readonly Attempt[]>> = {
-  nothing: () => [],
-  whole: (total) => [['PAID', total, total]],
-  halves: (total, part) => [part, total - part].map((cents) => ['PAID', cents, cents]),
-  retried: (total) => (['FAILED', 'PAID'] as const).map((status) => [status, total, total]),
-  'rounded up': (total, _, up) => [['PAID', up, total]],
-  part: (_, part) => [['PAID', part, part]],
-  'too much': (_, __, up) => [['PAID', up, up]],
-  pending: (total) => [['PENDING', total, total]],
-  processing: (total, part) => [part, total - part].map((cents, n) => [n === 0 ? 'PAID' : 'PROCESSING', cents, cents]),
-  failed: (total) => [['FAILED', total, total]],
-  canceled: (_, part) => [['CANCELED', part, part]],
-  submitting: (total) => [['SUBMITTING', total, total]],
-  unknown: (total) => [[null, total, total]],
-};
-
 function attemptsOf(paid: Paid, total: number, draw: Draw): readonly Attempt[] {
   const part = Math.max(1, Math.floor(total * draw.pick([0.25, 0.5, 0.6])));
   return ATTEMPTS[paid](total, part, Math.ceil((total + 1) / 1_000) * 1_000);
 }
 
 interface Received {
-  readonly status: Status;
+  readonly status: Attempt[0];
   readonly cents: number;
   readonly since: number;
   readonly allocations: readonly { invoice_id: string; applied_cents: number }[];
 }
 
 /** A job's payments. The single payment of a batch belongs to its first job. */
-function paymentsOf(company: Company, job: JobPlan): PaymentPlan[] {
+export function paymentsOf(company: Company, job: JobPlan): PaymentPlan[] {
   const draw = drawOf(company, PLANS, job.n);
   const received: Received[] = [];
   for (const invoice of invoicesOf(company, job)) {
@@ -119,13 +96,8 @@ const make = makerOf<Payment>('payments');
 
 const MOST = 16;
 
-export function* buildPayments(company: Company, job: JobPlan) {
-  let p = 0;
-  for (const payment of paymentsOf(company, job)) yield buildPayment(company, payment, p++);
-}
-
 /** Payments by card reader or from other systems have no number. */
-function buildPayment(company: Company, payment: PaymentPlan, p: number) {
+export function buildPayment(company: Company, payment: PaymentPlan, p: number) {
   const { n, number } = payment.job;
   return make(
     { company, n: n * MOST + p, job: payment.job },

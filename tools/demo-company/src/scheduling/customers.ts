@@ -1,12 +1,11 @@
 import type { Company } from '../company.ts';
-import { drawOf, idOf, type Reference } from '../ground.ts';
-import { Rota, hash, stream, type Draw } from '../random.ts';
+import type { Reference } from '../ground.ts';
+import { Rota, drawOf, hash, idOf, stream, type Draw } from '../random.ts';
 import { DAY, HOUR, MINUTE, SECOND, dateText } from '../time.ts';
 import { BUSINESS_FIRST, BUSINESS_KINDS, personOf, type Person } from '../words/people.ts';
 import type { Contact, ContactChannelType } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { addressIn, cityOf, phoneIn } from '../words/places.ts';
-import type { Spelled } from '../shapes/given.ts';
-import { makerOf } from '../shapes/maker.ts';
+import { makerOf, type Spelled } from '../shapes/maker.ts';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { pickTags } from '../reference.ts';
@@ -81,12 +80,7 @@ const CONTACTS = stream('contacts');
 const NAMES = stream('names of contacts');
 const CHANNELS = stream('channels');
 const MOST_CONTACTS = 4;
-const CONTACT_COUNTS = new Rota('contacts of an account', [
-  [0, 1],
-  [1, 10],
-  [2, 6],
-  [3, 3],
-]);
+const CONTACT_COUNTS = Rota.ofNumbers('contacts of an account', { 0: 1, 1: 10, 2: 6, 3: 3 });
 
 /** An account's contacts are numbered from 0; the first is the primary one. */
 export function contactCount(company: Company, account: number): number {
@@ -156,10 +150,7 @@ function channelsOf(company: Company, account: number, k: number, draw: Draw, ha
 const makeLocation = makerOf<Location>('locations');
 const LOCATIONS = stream('locations');
 const LOCATION_COUNTS = stream('locations of an account');
-const FORMER_OWNERS = new Rota('former owners', [
-  [true, 1],
-  [false, 11],
-]);
+const FORMER_OWNERS = Rota.oneIn(12, 'former owners');
 const MOST = 8;
 /** Day number of 1 January 1890. */
 const BUILT_FROM = -29_219;
@@ -223,14 +214,8 @@ function ownersOf(company: Company, account: number, k: number) {
 
 const makeAccount = makerOf<Account>('accounts');
 const DETAILS = stream('account details');
-const ARCHIVED = new Rota('archived accounts', [
-  [true, 1],
-  [false, 14],
-]);
-const REFUSED = new Rota('accounts without service', [
-  [true, 1],
-  [false, 19],
-]);
+const ARCHIVED = Rota.oneIn(15, 'archived accounts');
+const REFUSED = Rota.oneIn(20, 'accounts without service');
 
 export function buildAccount(company: Company, n: number) {
   const { name, person, building } = customerOf(company, n);

@@ -1,6 +1,5 @@
 import type { Equipment } from '@truckroll/contract/gen/scheduling/v1/equipment';
-import { drawOf } from '../ground.ts';
-import { stream } from '../random.ts';
+import { drawOf, stream } from '../random.ts';
 import type { Given } from '../shapes/given.ts';
 import type { Subject } from '../shapes/kinds.ts';
 import { dateText } from '../time.ts';

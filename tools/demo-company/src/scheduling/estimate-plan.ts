@@ -1,8 +1,7 @@
 import type { EstimateStatus } from '@truckroll/contract/gen/billing/v1/estimates';
 import type { JobClass } from '@truckroll/contract/gen/type/v1/type';
 import type { Company, JobPlan } from '../company.ts';
-import { drawOf, idOf } from '../ground.ts';
-import { Rota, stream, type Draw } from '../random.ts';
+import { Rota, drawOf, idOf, stream, type Draw } from '../random.ts';
 import { planLead, type LeadPlan } from './job-leads.ts';
 import { DAY, HOUR } from '../time.ts';
 import type { Spelled } from '../shapes/given.ts';

@@ -1,7 +1,6 @@
 import type { FormResponse } from '@truckroll/contract/gen/scheduling/v1/form_responses';
 import type { Company, JobPlan, VisitPlan } from '../company.ts';
-import { drawOf, idOf } from '../ground.ts';
-import { Rota, stream, type Draw } from '../random.ts';
+import { Rota, drawOf, idOf, stream, type Draw } from '../random.ts';
 import { MINUTE, SECOND } from '../time.ts';
 import { AD_HOC_FORM, ANSWERS, FORMS, LABELS, type Form } from '../words/forms.ts';
 import { VISITS, crewOf } from './visits.ts';

@@ -1,16 +1,14 @@
 import type { JobLead, JobLeadOutcome } from '@truckroll/contract/gen/scheduling/v1/job_leads';
 import type { LifecycleStage } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
 import type { Company } from '../company.ts';
-import { drawOf, idOf } from '../ground.ts';
-import { Rota, stream } from '../random.ts';
+import { Rota, drawOf, idOf, stream } from '../random.ts';
 import { MINUTE, dateText } from '../time.ts';
 import { planJob } from './job-plan.ts';
-import type { Spelled } from '../shapes/given.ts';
 import type { Priority } from '@truckroll/contract/gen/type/v1/type';
 import { LEAD_LIFECYCLE, pickTags, statusOf, type Lifecycle } from '../reference.ts';
 import { LOST_REASONS, SUMMARIES } from '../words/phrases.ts';
 import { editedAt } from './customers.ts';
-import { makerOf } from '../shapes/maker.ts';
+import { makerOf, type Spelled } from '../shapes/maker.ts';
 
 const LEADS = stream('job leads');
 const PLANS = stream('plans of leads');

@@ -1,8 +1,7 @@
 import { DAY, HOUR, MINUTE, month, type Calendar, type Zone, weekday } from '../time.ts';
 import type { Company, JobCustomer, JobPlan, NightJobs, VisitPlan } from '../company.ts';
-import { Rota, hash, stream, type Draw } from '../random.ts';
+import { Rota, drawOf, hash, idOf, stream, type Draw } from '../random.ts';
 import type { JobType } from '../reference.ts';
-import { drawOf, idOf } from '../ground.ts';
 import { accountsAt, contactCount, isCommercial, locationCount, survivorOf } from './customers.ts';
 import type { BoardSlot } from './board.ts';
 import type { LifecycleStage } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
@@ -204,10 +203,6 @@ type Fate = 'complete' | 'cancel' | 'hold' | 'open';
 
 const FATES = new Rota<Fate>('fates of jobs', { complete: 33, cancel: 3, hold: 2, open: 1 });
 
-function jobNumber(n: number): string {
-  return `${10_001 + n}`;
-}
-
 export function planJob(company: Company, n: number): JobPlan {
   const draw = drawOf(company, PLANS, n);
   const slot = slotOf(company, n);
@@ -227,7 +222,7 @@ export function planJob(company: Company, n: number): JobPlan {
     ...customer,
     n,
     id: idOf(company, JOBS, n),
-    number: jobNumber(n),
+    number: `${10_001 + n}`,
     type,
     jobType: draw.orNull(0.06, type.ref),
     unit: draw.orNull(0.06, type.unit.ref),

@@ -1,16 +1,14 @@
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { Priority } from '@truckroll/contract/gen/type/v1/type';
 import type { Company, JobPlan } from '../company.ts';
-import { drawOf, idOf } from '../ground.ts';
 import { estimateOfJob } from './estimate-plan.ts';
-import { Rota, stream } from '../random.ts';
+import { Rota, drawOf, idOf, stream } from '../random.ts';
 import { pickTags, statusOf } from '../reference.ts';
 import { DAY } from '../time.ts';
 import { CANCEL_REASONS, SUMMARIES } from '../words/phrases.ts';
 import { leadOfJob } from './job-leads.ts';
 import { JOBS } from './job-plan.ts';
-import type { Spelled } from '../shapes/given.ts';
-import { makerOf } from '../shapes/maker.ts';
+import { makerOf, type Spelled } from '../shapes/maker.ts';
 
 const make = makerOf<Job>('jobs');
 const DETAILS = stream('job details');

@@ -1,8 +1,7 @@
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { buildCompany } from '../build-company.ts';
-import { drawOf, idOf } from '../ground.ts';
 import type { DemoOptions } from '../options.ts';
-import { stream } from '../random.ts';
+import { drawOf, idOf, stream } from '../random.ts';
 import { DAY, HOUR } from '../time.ts';
 import { cityOf, phoneIn } from '../words/places.ts';
 import { personOf } from '../words/people.ts';

@@ -1,6 +1,6 @@
 import type { TeamMember, TeamMemberRole, TeamMemberStatus } from '@truckroll/contract/gen/scheduling/v1/team_members';
-import { drawOf, idOf, type Ground, type Reference } from '../ground.ts';
-import { stream } from '../random.ts';
+import type { Ground, Reference } from '../ground.ts';
+import { drawOf, idOf, stream } from '../random.ts';
 import { pickTags, type Tag, type Unit } from '../reference.ts';
 import { DAY, HOUR } from '../time.ts';
 import { phoneIn } from '../words/places.ts';
@@ -17,28 +17,10 @@ const FIELD_UNITS = [0, 2, 1, 3, 0, 2, 0, 1, 3, 0, 2];
 const COLORS = ['#E6194B', '#3CB44B', '#4363D8', '#F58231', '#911EB4', '#46F0F0'];
 const UNIT_OF_SALES = 4;
 
-export interface Member {
-  readonly n: number;
-  readonly ref: Reference;
-  readonly role: Role;
-  /** Number of the business unit; null in the office. */
-  readonly unit: number | null;
-  /** From this time on no work is planned for the member: they left, or are unavailable. */
-  readonly leftAt: number;
-  readonly given: Given<TeamMember>;
-}
+export type Member = ReturnType<typeof buildMember>;
+export type Members = ReturnType<typeof buildMembers>;
 
-export interface Members {
-  readonly all: readonly Member[];
-  /** Members who take bookings and enter records. */
-  readonly office: readonly Member[];
-  readonly sales: readonly Member[];
-  readonly technicians: readonly Member[];
-  /** The members to send, by business unit, preferred ones first. Invited members are left out. */
-  readonly crews: readonly (readonly Member[])[];
-}
-
-export function buildMembers(ground: Ground, units: readonly Unit[], tags: readonly Tag[]): Members {
+export function buildMembers(ground: Ground, units: readonly Unit[], tags: readonly Tag[]) {
   const all: Member[] = [];
   for (let n = 0; n < ground.size.members; n++) {
     const place = n - OFFICE.length;
@@ -49,30 +31,32 @@ export function buildMembers(ground: Ground, units: readonly Unit[], tags: reado
   const working = all.filter(({ leftAt }) => leftAt > ground.since);
   const technicians = working.filter(({ role }) => role === 'TECHNICIAN');
   const sales = working.filter(({ role }) => role === 'SALES');
+  /** The members to send, by business unit, preferred ones first. Invited members are left out. */
   const crews = units.map((_, unit) => {
     const own = technicians.filter((member) => member.unit === unit);
     if (unit === UNIT_OF_SALES) return [...sales, ...technicians];
     return own.length >= 8 ? own : [...own, ...technicians.filter((member) => !own.includes(member))];
   });
+  // Those of the office take bookings and enter records.
   return { all, office: working.filter(({ n }) => n > 0 && n < 5), sales, technicians, crews };
 }
 
-/** In every run of eleven field members the fifth has left, the eighth is invited and the last has been away for a month. */
-function buildMember(ground: Ground, units: readonly Unit[], tags: readonly Tag[], n: number, role: Role, unit: number | null): Member {
+/**
+ * `unit` is the number of the business unit, null in the office. In every run of eleven field members the fifth has left, the
+ * eighth is invited and the last has been away for a month.
+ */
+function buildMember(ground: Ground, units: readonly Unit[], tags: readonly Tag[], n: number, role: Role, unit: number | null) {
   const draw = drawOf(ground, MEMBERS, n);
   const person = personOf(draw, n % 12 === 9);
   const city = draw.pick(ground.cities);
   const place = role === 'TECHNICIAN' ? (n - OFFICE.length) % FIELD.length : -1;
   const status: Spelled<TeamMemberStatus> = place === 4 ? 'INACTIVE' : place === 7 ? 'INVITED' : 'ACTIVE';
   const createdAt = status === 'INVITED' ? ground.until - 2 * DAY - n : ground.founded + n * HOUR;
-  const leftAt =
-    status === 'INVITED'
-      ? 0
-      : status === 'INACTIVE'
-        ? ground.since + draw.between(300, 600) * DAY
-        : place === 10
-          ? ground.until - 30 * DAY
-          : Number.POSITIVE_INFINITY;
+  // From then on no work is planned for the member, who left or is unavailable.
+  let leftAt = Number.POSITIVE_INFINITY;
+  if (status === 'INVITED') leftAt = 0;
+  else if (status === 'INACTIVE') leftAt = ground.since + draw.between(300, 600) * DAY;
+  else if (place === 10) leftAt = ground.until - 30 * DAY;
   const ref: Reference = { id: idOf(ground, MEMBERS, n), name: person.name };
   const given: Given<TeamMember> = {
     ...ref,

@@ -1,25 +1,19 @@
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Company, JobPlan, VisitPlan } from '../company.ts';
-import { drawOf, idOf } from '../ground.ts';
-import { Rota, stream, type Draw } from '../random.ts';
-import { makerOf } from '../shapes/maker.ts';
+import { Rota, drawOf, idOf, stream, type Draw } from '../random.ts';
+import { makerOf, type Spelled } from '../shapes/maker.ts';
 import { CANCEL_NOTES, CANCEL_REASONS, VISIT_NOTES } from '../words/phrases.ts';
 import type { Assignment, AssignmentStatus } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { MINUTE } from '../time.ts';
 import type { Member } from './team-members.ts';
 import { boardPlace, slotOf } from './job-plan.ts';
-import type { Spelled } from '../shapes/given.ts';
 
 const make = makerOf<Visit>('job-appointments');
 export const VISITS = stream('visits');
 const DETAILS = stream('visit details');
 
-export function* buildVisits(company: Company, plan: JobPlan) {
-  for (const visit of plan.visits) yield buildVisit(company, plan, visit);
-}
-
 /** Leaves out the fields derived from other records: job, assignments, dispatch_status and revision. */
-function buildVisit(company: Company, plan: JobPlan, visit: VisitPlan) {
+export function buildVisit(company: Company, plan: JobPlan, visit: VisitPlan) {
   const draw = drawOf(company, DETAILS, visit.index);
   const editable = Math.max(visit.bookedAt, Math.min(visit.startsAt, company.until));
   return make(

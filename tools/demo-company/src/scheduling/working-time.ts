@@ -1,11 +1,9 @@
 import type { Timesheet, TimesheetStatus } from '@truckroll/contract/gen/scheduling/v1/timesheets';
 import type { Company, JobPlan } from '../company.ts';
-import { drawOf, idOf } from '../ground.ts';
-import { Rota, hash, stream, type Draw } from '../random.ts';
+import { Rota, drawOf, hash, idOf, stream, type Draw } from '../random.ts';
 import { DAY, HOUR, MINUTE, dateText, weekday } from '../time.ts';
 import type { Member } from './team-members.ts';
-import type { Given, Spelled } from '../shapes/given.ts';
-import { makerOf } from '../shapes/maker.ts';
+import { makerOf, type Given, type Spelled } from '../shapes/maker.ts';
 import type { TimeEntry, TimeEntryActivity, TimeEntrySource } from '@truckroll/contract/gen/scheduling/v1/time_entries';
 import { TIME_NOTES } from '../words/phrases.ts';
 import { VISITS, crewOf, type AssignmentPlan } from './visits.ts';

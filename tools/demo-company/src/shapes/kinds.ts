@@ -1,7 +1,7 @@
 import type { Company, JobPlan } from '../company.ts';
 import { eventTypesOf, inOrderOfReference, type EnumShape, type Field, type Shape } from '@truckroll/contract';
-import { drawOf, idOf, type Candidate } from '../ground.ts';
-import { Rota, hash, stream, type Draw } from '../random.ts';
+import type { Candidate } from '../ground.ts';
+import { Rota, drawOf, hash, idOf, stream, type Draw, type Stream } from '../random.ts';
 import { cityOf, phoneIn } from '../words/places.ts';
 import { personOf } from '../words/people.ts';
 import { SUMMARIES, VISIT_NOTES } from '../words/phrases.ts';
@@ -38,51 +38,46 @@ const ELEMENTS = 8;
 const PHRASES = [...SUMMARIES, ...VISIT_NOTES];
 const FIRST_NUMBER = 10_001;
 
+/** What a record draws from the stream of a field. */
+const drawn = ({ company, n }: Subject, of: Stream): Draw => drawOf(company, of, n);
+const idAt = ({ company, n }: Subject, of: Stream): string => idOf(company, of, n);
+const hashAt = ({ company, n }: Subject, of: Stream): number => hash(company.seed, of, n);
+
+const eventTypeOf = (format: keyof typeof eventTypesOf) => (subject: Subject, of: Stream) =>
+  eventTypesOf[format][hashAt(subject, of) % eventTypesOf[format].length]?.type ?? '';
+
+const BY_FORMAT: Readonly<Record<string, (subject: Subject, of: Stream) => string>> = {
+  phone: (subject, of) => phoneIn(cityOf(subject.company, subject.job.account), drawn(subject, of)),
+  email: (subject, of) => `${personOf(drawn(subject, of)).handle}.${subject.n}@example.org`,
+  color: (subject, of) => `#${(hashAt(subject, of) >>> 8).toString(16).toUpperCase().padStart(6, '0')}`,
+  currency: () => 'USD',
+  time_zone: ({ company }) => company.zone.name,
+  url: (subject, of) => `https://example.com/${idAt(subject, of)}`,
+  idempotency_key: idAt,
+  revision: (subject, of) => idAt(subject, of).replaceAll('-', '').repeat(2),
+  json_pointer: ({ n }) => `/${n}`,
+  event_type: eventTypeOf('event_type'),
+  subscription: eventTypeOf('subscription'),
+};
+
 /** Texts of a field: by its format, else modelled on its example. */
-function textOf(at: string, field: Field): (subject: Subject) => string {
+function textOf(field: Field, { at }: Place): Generator {
   const of = stream(at);
-  const drawn = ({ company, n }: Subject) => drawOf(company, of, n);
-  const id = ({ company, n }: Subject) => idOf(company, of, n);
-  switch (field.format) {
-    case 'phone':
-      return (subject) => phoneIn(cityOf(subject.company, subject.job.account), drawn(subject));
-    case 'email':
-      return (subject) => `${personOf(drawn(subject)).handle}.${subject.n}@example.org`;
-    case 'color':
-      return ({ company, n }) => `#${(hash(company.seed, of, n) >>> 8).toString(16).toUpperCase().padStart(6, '0')}`;
-    case 'currency':
-      return () => 'USD';
-    case 'time_zone':
-      return ({ company }) => company.zone.name;
-    case 'url':
-      return (subject) => `https://example.com/${id(subject)}`;
-    case 'idempotency_key':
-      return id;
-    case 'revision':
-      return (subject) => id(subject).replaceAll('-', '').repeat(2);
-    case 'json_pointer':
-      return ({ n }) => `/${n}`;
-    case 'event_type':
-    case 'subscription': {
-      const types = eventTypesOf[field.format];
-      return ({ company, n }) => types[hash(company.seed, of, n) % types.length]?.type ?? '';
-    }
-    default:
-      return wordsOf(field, drawn);
-  }
+  const made = BY_FORMAT[field.format ?? ''];
+  return made === undefined ? wordsOf(field, of) : (subject) => made(subject, of);
 }
 
 /** An example ending in three or more digits is a number and is counted up. A word with digits is a code and gets random characters. */
-function wordsOf(field: Field, drawn: (subject: Subject) => Draw): (subject: Subject) => string {
+function wordsOf(field: Field, of: Stream): (subject: Subject) => string {
   const { example = '' } = field;
   const numbered = /^(.*\D|)\d{3,}$/.exec(example);
   if (numbered) return ({ n }) => `${numbered[1]}${FIRST_NUMBER + n}`;
-  if (/^\S*\d\S*$/.test(example)) return (subject) => codeLike(example, drawn(subject));
+  if (/^\S*\d\S*$/.test(example)) return (subject) => codeLike(example, drawn(subject, of));
   const { minLength = 0, maxLength } = field.range ?? {};
   const texts = [example, ...PHRASES]
     .filter((text) => text !== '' && (field.format === undefined || !/\p{Cc}/u.test(text)))
     .map((text) => [...text.padEnd(minLength, '.')].slice(0, maxLength).join(''));
-  return (subject) => drawn(subject).pick(texts);
+  return (subject) => drawn(subject, of).pick(texts);
 }
 
 function codeLike(example: string, draw: Draw): string {
@@ -100,20 +95,17 @@ function candidatesOf(path: string, target: string): (subject: Subject) => reado
 
 const written = (field: Field, { id, name = '' }: Candidate) => (field.kind === 'reference' ? { id, name } : id);
 
-/** The job's value, which may be null; else one of the candidates, or null. `at` is the field's full name. */
-function referenceOf(path: string, at: string, field: Field): (subject: Subject) => unknown {
+/** The job's value, which may be null; else one of the candidates, or null. */
+function referenceOf(field: Field, { path, at }: Place): Generator {
   const target = field.refersTo as string;
   const candidates = candidatesOf(path, target);
   const of = stream(at);
-  const nulls = new Rota(`${at} is null`, [
-    [true, field.nullable ? 1 : 0],
-    [false, 3],
-  ]);
+  const nulls = Rota.oneIn(4, `${at} is null`);
   return (subject) => {
     const { company, n, job } = subject;
     const said = company.saidBy(job, target, field);
     if (said !== undefined) return said === null ? null : written(field, said);
-    if (nulls.at(company.seed, n)) return null;
+    if (field.nullable && nulls.at(company.seed, n)) return null;
     const found = candidates(subject);
     const chosen = found[hash(company.seed, of, n) % found.length];
     return chosen === undefined ? null : written(field, chosen);
@@ -134,6 +126,7 @@ function referencesOf(path: string, at: string, field: Field): (subject: Subject
 // Generates a value for each kind of field that no plan sets, from the shape alone, so that a new field needs no code here.
 
 type Generator = (subject: Subject) => unknown;
+type Make = (field: Field, place: Place) => Generator;
 
 /** A field's location: the path of its record, its full name, and where its time lies between creation (0) and last edit (1). */
 interface Place {
@@ -143,59 +136,48 @@ interface Place {
 }
 
 function generatorOf(field: Field, place: Place): Generator {
-  const value = field.repeated ? listOf(field, place) : oneOf(field, place);
+  const value = field.repeated ? listOf(field, place) : BY_KIND[field.kind](field, place);
   // A null reference is decided elsewhere: the job may know the record.
   if (!field.nullable || field.refersTo !== undefined) return value;
-  const nulls = new Rota(`${place.at} is null`, [
-    [true, 1],
-    [false, 3],
-  ]);
+  const nulls = Rota.oneIn(4, `${place.at} is null`);
   return (subject) => (nulls.at(subject.company.seed, subject.n) ? null : value(subject));
 }
 
-function oneOf(field: Field, place: Place): Generator {
-  const { path, at } = place;
-  const of = stream(at);
-  switch (field.kind) {
-    case 'uuid':
-      return field.refersTo === undefined ? ({ company, n }) => idOf(company, of, n) : referenceOf(path, at, field);
-    case 'reference':
-      return referenceOf(path, at, field);
-    case 'string':
-      return textOf(at, field);
-    case 'date':
-    case 'local_date':
-      return (subject) => dateText(subject.company.zone.day(momentOf(subject, place)));
-    case 'timestamp':
-      return (subject) => instantText(momentOf(subject, place));
-    case 'cents':
-      return numberOf(field, at, 500_000, 1);
-    case 'integer':
-      return numberOf(field, at, 100, 1);
-    case 'number':
-      return numberOf(field, at, 10, 100);
-    case 'boolean':
-      return dealt(at, [true, false, false]);
-    case 'enum':
-      return dealt(at, [...(field.enum as EnumShape).names.values()]);
-    case 'object':
-      return objectOf(field.shape as Shape, path, at);
-    case 'list':
-      return listOf((field.shape as Shape).fields[0] as Field, place);
-    case 'cursor':
-    case 'json':
-      return () => null;
-    case 'bytes':
-      throw new Error(`${at} is not public`);
-  }
+function uuidOf(field: Field, place: Place): Generator {
+  const of = stream(place.at);
+  return field.refersTo === undefined ? (subject) => idAt(subject, of) : referenceOf(field, place);
 }
+
+const dated: Make = (_, place) => (subject) => dateText(subject.company.zone.day(momentOf(subject, place)));
+const nothing: Make = () => () => null;
+
+const BY_KIND: Readonly<Record<Field['kind'], Make>> = {
+  uuid: uuidOf,
+  reference: referenceOf,
+  string: textOf,
+  date: dated,
+  local_date: dated,
+  timestamp: (_, place) => (subject) => instantText(momentOf(subject, place)),
+  cents: (field, place) => numberOf(field, place, 500_000, 1),
+  integer: (field, place) => numberOf(field, place, 100, 1),
+  number: (field, place) => numberOf(field, place, 10, 100),
+  boolean: (_, place) => dealt(place, [true, false, false]),
+  enum: (field, place) => dealt(place, [...(field.enum as EnumShape).names.values()]),
+  object: (field, { path, at }) => objectOf(field.shape as Shape, path, at),
+  list: (field, place) => listOf((field.shape as Shape).fields[0] as Field, place),
+  cursor: nothing,
+  json: nothing,
+  bytes: (_, { at }) => {
+    throw new Error(`${at} is not public`);
+  },
+};
 
 function momentOf({ createdAt, updatedAt }: Subject, { moment }: Place): number {
   return createdAt + Math.floor((updatedAt - createdAt) * moment);
 }
 
 /** Values dealt like cards, so that each occurs in a small company. */
-function dealt(at: string, values: readonly unknown[]): Generator {
+function dealt({ at }: Place, values: readonly unknown[]): Generator {
   const rota = new Rota(
     at,
     values.map((value) => [value, 1] as const),
@@ -204,7 +186,7 @@ function dealt(at: string, values: readonly unknown[]): Generator {
 }
 
 /** Within the field's bounds, or from 0 to `usual`, in steps of 1/`parts`. */
-function numberOf({ range = {} }: Field, at: string, usual: number, parts: number): Generator {
+function numberOf({ range = {} }: Field, { at }: Place, usual: number, parts: number): Generator {
   const of = stream(at);
   const least = range.min ?? (range.above === undefined ? 0 : range.above + 1 / parts);
   const most = range.max ?? least + usual;
@@ -223,7 +205,7 @@ function listOf(field: Field, place: Place): Generator {
     const references = referencesOf(place.path, place.at, field);
     return (subject) => references(subject, countOf(subject));
   }
-  const one = oneOf(field, place);
+  const one = BY_KIND[field.kind](field, place);
   return (subject) => {
     const elements = Array.from({ length: countOf(subject) }, (_, i) => one(subject.element(i)));
     return [...new Set(elements)].filter((element) => element !== null);

@@ -5,6 +5,8 @@ import type { Given } from './given.ts';
 import { Subject, generatorsOf, recordedFields } from './kinds.ts';
 import { hash, stream } from '../random.ts';
 
+export type { Given, Spelled } from './given.ts';
+
 type Facts = Readonly<Record<string, unknown>>;
 type Writer = (value: unknown) => unknown;
 

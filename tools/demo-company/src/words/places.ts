@@ -1,5 +1,5 @@
-import { idOf, type City, type Ground } from '../ground.ts';
-import { hash, stream, type Draw } from '../random.ts';
+import type { City, Ground } from '../ground.ts';
+import { hash, idOf, stream, type Draw } from '../random.ts';
 
 const city = (name: string, state: string, postal: string, latitude: number, longitude: number, areaCode: string): City => {
   return { name, state, postal, latitude, longitude, areaCode };
