@@ -48,22 +48,22 @@ export async function buildConsole() {
     // What is imported by import() becomes a separate file, named after its module, and so does what these files share.
     splitting: true,
     chunkNames: '[name]-[hash]',
+    loader: { '.woff2': 'file' },
+    assetNames: '[name]-[hash]',
     metafile: true,
     // JSON in a string: esbuild would put an object into a separate file.
     define: { FILTER_PATHS: JSON.stringify(JSON.stringify(filterPaths())) },
   });
   renameSync(join(fresh, 'console-styles.css'), join(fresh, 'console.css'));
   copyFileSync(join(source, 'icon.svg'), join(fresh, 'icon.svg'));
+  copyFileSync(join(source, '../node_modules/@fontsource-variable/inter/LICENSE'), join(fresh, 'inter-license.txt'));
+  const font = readdirSync(fresh).find((name) => name.startsWith('inter-latin-wght'));
   const html = readFileSync(join(source, 'index.html'), 'utf8');
-  writeFileSync(
-    join(fresh, 'index.html'),
-    html.replace(
-      '<!-- preload -->',
-      firstParts(metafile)
-        .map((name) => `<link rel="modulepreload" href="console/${name}">`)
-        .join('\n'),
-    ),
-  );
+  const preloaded = [
+    `<link rel="preload" href="console/${font}" as="font" type="font/woff2" crossorigin>`,
+    ...firstParts(metafile).map((name) => `<link rel="modulepreload" href="console/${name}">`),
+  ];
+  writeFileSync(join(fresh, 'index.html'), html.replace('<!-- preload -->', preloaded.join('\n')));
   writeFileSync(join(fresh, '.stamp'), digest);
   const former = `${fresh}.former`;
   if (existsSync(out)) renameSync(out, former);

@@ -2,12 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiError } from '@truckroll/contract';
-import { Document } from './http/documents.ts';
+import { Document, UNCHANGING } from './http/documents.ts';
 import type { PublicPage } from './routes/public-pages.ts';
 
 const FOLDER = join(import.meta.dirname, '../clients/gen');
-/** Files of a version never change. */
-const UNCHANGING = 'public, max-age=31536000, immutable';
 
 interface ClientFile {
   language: string;

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { Installation } from './clients.ts';
 import type { ConsoleSignIn } from './console-sign-in.ts';
-import { Document, pageHeaders } from './http/documents.ts';
+import { Document, UNCHANGING, pageHeaders } from './http/documents.ts';
 import { redirect, type PublicPage } from './routes/public-pages.ts';
 
 const FOLDER = join(import.meta.dirname, '../console/gen');
@@ -12,7 +12,11 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.woff2': 'font/woff2',
 };
+/** The bundler names fonts after their content. Scripts have such names too, but are sent compressed, which documents that never change are not. */
+const FONT = '.woff2';
 
 /** The page, with what the console needs to know. Elements, because the policy allows no inline script. */
 function shell(facts: Record<string, unknown>): string {
@@ -31,7 +35,10 @@ export function consolePages(signIn: ConsoleSignIn | undefined, clients: readonl
   // Requests go to the gateway and to the issuer at which people sign in.
   const connect = signIn === undefined ? "'self'" : `'self' ${new URL(signIn.issuer).origin}`;
   const headers = [...pageHeaders({ connect, images: "'self' data:" }), 'Cross-Origin-Resource-Policy', 'same-origin'];
-  const page = (name: string): Document => new Document(TYPES[extname(name)]!, readFileSync(join(FOLDER, name)), headers);
+  const page = (name: string): Document => {
+    const caching = extname(name) === FONT ? UNCHANGING : undefined;
+    return new Document(TYPES[extname(name)]!, readFileSync(join(FOLDER, name)), headers, 200, caching);
+  };
   return {
     '/console': new Document('text/html; charset=utf-8', shell({ 'sign-in': signIn, clients }), headers),
     // Addresses in the page are relative to /console: with a trailing slash they would be wrong.

@@ -7,12 +7,17 @@ import { gatewayConfig } from '../src/config.ts';
 import { REQUIRED, request, startGateway, type TestGateway } from './support/gateway.ts';
 
 const FOLDER = join(import.meta.dirname, '../console/gen');
-const files = readdirSync(FOLDER).filter((name) => /\.(js|css|html|svg)$/.test(name));
+const files = readdirSync(FOLDER).filter((name) => /\.(js|css|html|svg|woff2)$/.test(name));
 /** The file of a part that is loaded later, or that parts share. */
 function part(name: string): string {
   return files.find((file) => file.startsWith(`${name}-`))!;
 }
-const compressed = (name: string): number => gzipSync(readFileSync(join(FOLDER, name))).length;
+const isFont = (name: string): boolean => name.endsWith('.woff2');
+/** Bytes that a browser receives. A font contains its own compression. */
+const sent = (name: string): number => {
+  const bytes = readFileSync(join(FOLDER, name));
+  return isFont(name) ? bytes.length : gzipSync(bytes).length;
+};
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -27,31 +32,34 @@ test.each([
   [`/console/${part('settings')}`, 'text/javascript; charset=utf-8'],
   ['/console/console.css', 'text/css; charset=utf-8'],
   ['/console/icon.svg', 'image/svg+xml'],
+  [`/console/${part('inter-latin-ext-wght-normal')}`, 'font/woff2'],
+  ['/console/inter-license.txt', 'text/plain; charset=utf-8'],
 ])('serves %s without a credential, with a policy that allows nothing from outside', async (path, type) => {
   const { status, headers, text } = await request(gateway.url + path);
   expect([status, headers.get('content-type')]).toEqual([200, type]);
   expect(text.length).toBeGreaterThan(100);
   expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
-  expect(headers.get('cache-control')).toBe('no-cache');
+  expect(headers.get('cache-control')).toBe(isFont(path) ? 'public, max-age=31536000, immutable' : 'no-cache');
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('referrer-policy')).toBe('no-referrer');
   expect(headers.has('set-cookie')).toBe(false);
   const policy = headers.get('content-security-policy')?.split('; ');
-  for (const rule of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "form-action 'none'", "frame-ancestors 'none'"]) {
-    expect(policy).toContain(rule);
-  }
+  for (const source of ['default-src', 'form-action', 'frame-ancestors']) expect(policy).toContain(`${source} 'none'`);
+  for (const source of ['script-src', 'style-src', 'connect-src', 'font-src']) expect(policy).toContain(`${source} 'self'`);
   expect(policy?.join()).not.toContain('unsafe');
 });
 
 test('refers to nothing outside its own folder, and contains neither script nor style', async () => {
   const { text } = await request(`${gateway.url}/console`);
   const named = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map((match) => match[1]);
-  expect(new Set(named.map((name) => name?.replace(/-\w+\.js/, '.js')))).toEqual(
-    new Set(['console/icon.svg', 'console/console.css', 'console/chunk.js', 'console/console.js', 'docs']),
+  expect(new Set(named.map((name) => name?.replace(/-\w+\.(js|woff2)/, '.$1')))).toEqual(
+    new Set(['console/icon.svg', 'console/console.css', 'console/inter-latin-wght-normal.woff2', 'console/chunk.js', 'console/console.js', 'docs']),
   );
   expect(text).not.toMatch(/<style|<script>| style=| on[a-z]+=/);
   const { text: style } = await request(`${gateway.url}/console/console.css`);
-  expect(style).not.toMatch(/url\(|@import/);
+  const urls = [...style.matchAll(/url\(([^)]*)\)/g)].map((match) => match[1]!.replace(/^"?\.\/|"$/g, ''));
+  expect(urls.sort()).toEqual(files.filter(isFont));
+  expect(style).not.toContain('@import');
 });
 
 test('redirects the address with a trailing slash', async () => {
@@ -124,10 +132,10 @@ describe('with an issuer', () => {
   });
 });
 
-test('needs at most 65 kB, compressed, for a first view, and 110 kB in total', async () => {
+test('needs at most 90 kB, compressed, for a first view with its font, and 112 kB for all that is not a font', async () => {
   const { text } = await request(`${gateway.url}/console`);
   const first = ['index.html', ...[...text.matchAll(/"console\/([^"]*)"/g)].map((match) => match[1]!)];
-  const sum = (names: readonly string[]): number => names.reduce((total, name) => total + compressed(name), 0);
-  expect(sum(first)).toBeLessThan(65_000);
-  expect(sum(files)).toBeLessThan(110_000);
+  const sum = (names: readonly string[]): number => names.reduce((total, name) => total + sent(name), 0);
+  expect(sum(first)).toBeLessThan(90_000);
+  expect(sum(files.filter((name) => !isFont(name)))).toBeLessThan(112_000);
 });

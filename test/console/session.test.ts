@@ -39,6 +39,19 @@ test('shows the company, the time zone of all times and the user in the header',
   expect(text).toContain(`${((local.getUTCHours() + 11) % 12) + 1}:${local.toISOString().slice(14, 16)}`);
 });
 
+test('is set in Inter, and loads Latin Extended with the first text that needs it', async () => {
+  const page = await setup.enter(await setup.company());
+  const loaded = (): Promise<string[]> =>
+    page.evaluate(async () => {
+      await document.fonts.ready;
+      return [...document.fonts].filter(({ status }) => status === 'loaded').map(({ family, unicodeRange }) => `${family} ${unicodeRange.split(',')[0]}`);
+    });
+  expect(await loaded()).toEqual(['Inter U+0-FF']);
+  await page.$eval('h1', (heading) => (heading.textContent = 'Łukasz Dvořák'));
+  await page.waitForFunction(() => [...document.fonts].every(({ status }) => status === 'loaded'));
+  expect(await loaded()).toEqual(['Inter U+0-FF', 'Inter U+100-2BA']);
+});
+
 test('keeps a session in its tab only, through a reload, until the user signs out', async () => {
   const company = await setup.company();
   const page = await setup.enter(company, '/event-types');

@@ -11,6 +11,8 @@ const ENCODINGS: readonly Encoding[] = ['br', 'zstd', 'gzip'];
 const LEAST_COMPRESSED = 1400;
 /** Caches ask whether a document has changed. */
 const REVALIDATED = 'no-cache';
+/** Caches keep a document whose address changes with its content. */
+export const UNCHANGING = 'public, max-age=31536000, immutable';
 
 export class Document {
   readonly type: string;
@@ -74,6 +76,7 @@ export function pageHeaders({ connect, images }: { connect: string; images: stri
     "style-src 'self'",
     `connect-src ${connect}`,
     `img-src ${images}`,
+    "font-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
