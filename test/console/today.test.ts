@@ -4,6 +4,7 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import type { HTTPRequest, Page } from 'puppeteer-core';
 import * as line from '../../services/scheduling/test/records.ts';
 import type { TestCompany } from '../support/system.ts';
+import { DESKTOP } from './browser.ts';
 import { barriers, inspect } from './inspect.ts';
 import { press, shows, startConsole, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
 
@@ -269,6 +270,59 @@ describe('a write without an answer', () => {
     expect(names(after)).toEqual(['Chen Li']);
     // A message of an earlier revision would not be sent.
     expect(await messages(moved)).toEqual([expect.objectContaining({ revision })]);
+  });
+});
+
+describe('a finger on a bar', () => {
+  const touched = visit('V-30', 17, 18, { job_id: jobs[1].id });
+  /** The middle of an element, in the window. */
+  const middle = (selector: string) =>
+    page.$eval(selector, (element) => {
+      element.scrollIntoView({ block: 'center' });
+      const { left, top, width, height } = element.getBoundingClientRect();
+      return [left + width / 2, top + height / 2] as const;
+    });
+  const BAR = '.visit:has([aria-label*="V-30,"])';
+
+  beforeAll(async () => {
+    await setup.system.importRecords(company, 'job-appointments', [touched]);
+    await setup.system.importRecords(company, 'job-assignments', [work(touched, ana, 'TO_DO')]);
+    await page.setViewport({ width: 1024, height: 300, hasTouch: true });
+    await page.waitForSelector('.today');
+    await press(page, 'Refresh');
+    await page.waitForSelector(BAR);
+  });
+  afterAll(async () => {
+    await page.setViewport(DESKTOP);
+    await page.waitForSelector('.today');
+  });
+
+  test('scrolls when it moves at once', async () => {
+    const [x, y] = await middle(BAR);
+    const from = await page.evaluate(() => scrollY);
+    const touch = await page.touchscreen.touchStart(x, y);
+    for (const moved of [20, 60, 100]) await touch.move(x, y - moved);
+    await page.waitForFunction((before) => scrollY > before, {}, from);
+    expect(await page.$('[data-lifted]')).toBeNull();
+    const settled = page.evaluate(() => new Promise<void>((resolve) => addEventListener('scrollend', () => resolve(), { once: true })));
+    await touch.end();
+    await settled;
+    expect(await page.$('dialog')).toBeNull();
+  });
+
+  test('moves the visit to another technician after a long press', async () => {
+    const [x, y] = await middle(BAR);
+    const touch = await page.touchscreen.touchStart(x, y);
+    await page.waitForSelector('[data-lifted]');
+    const [toX, toY] = await middle('[aria-label="Ben Cole"] .lanes');
+    await touch.move(toX, toY);
+    await page.waitForSelector('[aria-label="Ben Cole"][data-over]');
+    await touch.end();
+    await shows(page, 'Take Ana Ruiz off the visit');
+    expect(await page.$('[data-lifted], [data-over]')).toBeNull();
+    await press(page, 'Add technician');
+    await shows(page, 'Ben Cole was added to V-30. Ana Ruiz was removed from V-30.');
+    expect(names(await now(touched))).toEqual(['Ben Cole']);
   });
 });
 

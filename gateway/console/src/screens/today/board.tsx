@@ -3,6 +3,7 @@ import type { Assignment, Technician } from '../../api/schedule.ts';
 import { timeOfDay } from '../../parts/time.tsx';
 import { places } from '../../state/route.ts';
 import { visitStatus } from '../records/badges.tsx';
+import { byFinger, isPressed } from './finger.ts';
 import { lateInWords, lateness, leftOf, placeOf, spanOf, stack, type Axis, type Span } from './layout.ts';
 
 /** A visit that is being dragged, and the assignment that was taken, if it has a technician. */
@@ -29,12 +30,17 @@ interface Given {
 /** Attributes of an element that can be dragged. */
 export const dragging = (dragged: Dragged, onDrag: Given['onDrag']) => ({
   draggable: true,
-  onDragStart: ({ dataTransfer }: DragEvent) => {
+  onDragStart: (event: DragEvent) => {
+    if (isPressed()) return event.preventDefault();
     // Firefox drags nothing without data.
-    dataTransfer?.setData('text/plain', dragged.visit.number);
+    event.dataTransfer?.setData('text/plain', dragged.visit.number);
     onDrag(dragged);
   },
   onDragEnd: () => onDrag(undefined),
+  ...byFinger(
+    () => onDrag(dragged),
+    () => onDrag(undefined),
+  ),
 });
 
 /** Most hours that the axis names: more would run into each other. */
