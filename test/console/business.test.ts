@@ -1,7 +1,7 @@
 // The console's screens of records and money in a browser, compared with what the API answers.
 import type { Page } from 'puppeteer-core';
 import readXlsxFile, { readSheet } from 'read-excel-file/node';
-import { dollars } from '../../gateway/console/src/parts/money.ts';
+import { dollars, tileDollars } from '../../gateway/console/src/parts/money.ts';
 import { inspect } from './inspect.ts';
 import { balance, dayOf, startBusiness, sum, timezone, type Business } from './start-business.ts';
 import { focuses, saved, shows, visibleText, type ConsoleSetup } from './start-console.ts';
@@ -94,7 +94,7 @@ test('lists overdue customers by amount and age, with telephone, e-mail and last
   );
   expect(links).toEqual(last.map((payment) => payment?.id));
   expect(links.some((link) => link !== undefined)).toBe(true);
-  await shows(page, dollars(balance(overdue)));
+  await shows(page, tileDollars(balance(overdue)));
   await inspect(page, 'money');
   expect(await page.$eval('.tiles a[href="#/money"]', ({ textContent }) => textContent)).toBe(wanted.length.toLocaleString());
   await page.click('.tiles a[href="#/money"]');

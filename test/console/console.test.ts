@@ -340,6 +340,11 @@ describe('audit trail', () => {
     await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
     await press(page, 'Show all');
     await shows(page, 'company.created');
+    const { id } = await setup.endpoint(company);
+    await setup.api(company, 'POST', `/api/v1/integrations/webhooks/${id}/test`);
+    await press(page, 'Refresh');
+    await shows(page, 'webhook.tested');
+    await page.waitForFunction(() => document.querySelector('tbody tr td:nth-child(3)')?.textContent === 'webhook.testedLead sync');
   });
 });
 

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { percent } from '../../gateway/console/src/parts/figures.ts';
 import { readJson, type Json } from '../../gateway/console/src/parts/json.ts';
+import { tileDollars } from '../../gateway/console/src/parts/money.ts';
 import { compare, sumsOf, twoMonths } from '../../gateway/console/src/parts/months.ts';
 import { line, scaleTo, stackedBars } from '../../gateway/console/src/parts/plot.ts';
 
@@ -26,6 +27,14 @@ test.each(['', '7', '"text"', '{', '[1,]', '{"a":1}}', '{a:1}', '<html>', `${'['
 
 test('never shows a share below 100 % as 100 %', () => {
   expect([0, 0.5, 0.9928, 0.9999, 1].map(percent)).toEqual(['0.0 %', '50.0 %', '99.3 %', '99.9 %', '100.0 %']);
+});
+
+test.each([
+  [999_999, '$9,999.99'],
+  [1_000_000, '$10,000'],
+  [-1_234_550, '\u2212$12,346'],
+])('shows cents in a tile below $10,000 only: %i', (cents, text) => {
+  expect(tileDollars(cents)).toBe(text);
 });
 
 test('stacks bars, keeps low ones visible and inside the chart, and interrupts lines where there is no data', () => {

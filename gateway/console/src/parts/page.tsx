@@ -6,7 +6,7 @@ import { session } from '../state/session.ts';
 import { useStore } from '../state/store.ts';
 import { Breakable } from './breakable.tsx';
 import { ProblemBox } from './problem-box.tsx';
-import { clock } from './time.tsx';
+import { timeOfDay } from './time.tsx';
 
 interface Given {
   title: string;
@@ -92,7 +92,7 @@ function Freshness({ of: resources }: { of: readonly Resource<unknown>[] }) {
   const at = oldest(resources);
   return (
     <p class="freshness">
-      {at === undefined ? resources.some(({ loading }) => loading) && 'Loading…' : `Updated ${clock(at)}`}
+      {at === undefined ? resources.some(({ loading }) => loading) && 'Loading…' : `Updated ${timeOfDay(at.toISOString())}`}
       <button type="button" class="small" onClick={() => resources.forEach((each) => each.refresh())}>
         Refresh
       </button>
@@ -103,5 +103,5 @@ function Freshness({ of: resources }: { of: readonly Resource<unknown>[] }) {
 function Outdated({ of: resources }: { of: readonly Resource<unknown>[] }) {
   const problem = resources.find((each) => each.problem !== undefined)?.problem;
   const at = oldest(resources);
-  return <ProblemBox problem={problem} {...(at === undefined ? {} : { title: `This is what was known at ${clock(at)}.` })} />;
+  return <ProblemBox problem={problem} {...(at === undefined ? {} : { title: `This is what was known at ${timeOfDay(at.toISOString())}.` })} />;
 }

@@ -1,4 +1,4 @@
-import { listAuditEvents } from '../api/integrations.ts';
+import { listAuditEvents, listEndpoints } from '../api/integrations.ts';
 import type { AuditEvent } from '../api/types.ts';
 import { BodyText } from '../parts/body-text.tsx';
 import { Breakable } from '../parts/breakable.tsx';
@@ -11,7 +11,7 @@ import { useStore } from '../state/store.ts';
 
 const KINDS = { USER: 'user', OPERATOR: 'operator', KEY: 'API key' } as const;
 
-const COLUMNS: readonly Column<AuditEvent>[] = [
+const columnsWith = (names: ReadonlyMap<string, string>): readonly Column<AuditEvent>[] => [
   { title: 'When', cell: ({ at }) => <Time at={at} /> },
   {
     title: 'Who',
@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<AuditEvent>[] = [
             <Breakable text={action} />
           </a>
           <span class="soft below" title={object.id}>
-            {nameOf(event) ?? <Breakable text={`${object.kind}/${object.id}`} />}
+            {nameOf(event) ?? names.get(object.id) ?? <Breakable text={`${object.kind}/${object.id}`} />}
           </span>
         </>
       );
@@ -91,12 +91,15 @@ export function AuditTrail() {
   const filter = { ...narrowing, cursor: given('cursor') };
   const events = useResource(`audit ${JSON.stringify(filter)}`, (signal) => listAuditEvents(filter, signal));
   const page = events.value;
+  // An action that changes nothing, such as a test, has its object's id alone.
+  const endpoints = useResource('endpoints', listEndpoints);
+  const columns = columnsWith(new Map(endpoints.value?.map(({ id, name }) => [id, name])));
   const shown = [
     ...(narrowing.action === undefined ? [] : [narrowing.action]),
     ...(narrowing.actor === undefined ? [] : [`by ${page?.data[0]?.actor.name ?? narrowing.actor}`]),
   ];
   return (
-    <Page title="Audit trail" live={[events]}>
+    <Page title="Audit trail" live={[events, endpoints]}>
       <p class="lead">Who changed keys, endpoints, users, settings and records of the company, and what the operator called. Kept for 365 days.</p>
       {shown.length > 0 && (
         <p>
@@ -108,7 +111,7 @@ export function AuditTrail() {
           <p>No changes match.</p>
         </div>
       )}
-      {page !== undefined && page.data.length > 0 && <Table caption="Changes, newest first" columns={COLUMNS} rows={page.data} rowKey={({ id }) => id} />}
+      {page !== undefined && page.data.length > 0 && <Table caption="Changes, newest first" columns={columns} rows={page.data} rowKey={({ id }) => id} />}
       {page !== undefined && (filter.cursor !== undefined || page.nextCursor !== null) && (
         <nav class="pages" aria-label="Pages of changes">
           {filter.cursor !== undefined && (

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { readCollected, readInvoiced, readReceivables, readSummary, type Balance } from '../api/home.ts';
 import { number, waiting } from '../parts/figures.ts';
-import { dollars } from '../parts/money.ts';
+import { dollars, tileDollars } from '../parts/money.ts';
 import { MonthChart } from '../parts/month-chart.tsx';
 import { compare, sumsOf, twoMonths, type DayAmount } from '../parts/months.ts';
 import { Page } from '../parts/page.tsx';
@@ -84,7 +84,13 @@ function Owed({ title, balance, href, bad = false }: { title: string; balance: B
     <div>
       <dt>{title}</dt>
       <dd class={bad && balance !== undefined && balance.cents > 0 ? 'figure bad' : 'figure'}>
-        {balance === undefined ? '–' : <a href={href}>{dollars(balance.cents)}</a>}
+        {balance === undefined ? (
+          '–'
+        ) : (
+          <a href={href} title={dollars(balance.cents)}>
+            {tileDollars(balance.cents)}
+          </a>
+        )}
       </dd>
       <dd class="soft">{balance !== undefined && `${number(balance.count)} ${balance.count === 1 ? 'invoice' : 'invoices'}`}</dd>
     </div>

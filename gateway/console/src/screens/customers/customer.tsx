@@ -201,7 +201,7 @@ const JOBS: readonly Column<Job>[] = [
     ),
   },
   { title: 'What', cell: ({ summary, job_type: type }) => summary ?? type?.name ?? '–' },
-  { title: 'Begun', cell: ({ first_starts_at: at, created_at: made }) => <Day at={at ?? made} /> },
+  { title: 'First visit', cell: ({ first_starts_at: at }) => (at === null ? <span class="soft">–</span> : <Day at={at} />) },
   { title: 'Status', cell: ({ status }) => status.name },
 ];
 

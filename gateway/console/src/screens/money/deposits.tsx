@@ -49,7 +49,7 @@ export function Deposits() {
             <p class="empty">Nothing was received in this month.</p>
           ) : (
             <>
-              <p class="soft">Payments that are PAID, on the day they occurred. Refunds are not taken off: see the report of collections.</p>
+              <p class="soft">Paid payments, on the day they occurred. Refunds are not subtracted: see the report of collections.</p>
               <Table caption="Received by day and payment method" rows={found} rowKey={({ day }) => day} columns={columns(found, month)} />
             </>
           )

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { inPages, readOwed, type Account, type Owed, type Payment } from '../../api/business.ts';
 import { readList } from '../../api/reports.ts';
-import { dollars } from '../../parts/money.ts';
+import { dollars, tileDollars } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Failure, Loaded } from '../../parts/part.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
@@ -38,13 +38,17 @@ export function Money() {
               <div>
                 <dt>Open balance</dt>
                 <dd class="figure">
-                  <a href={places.invoices()}>{dollars(sum(({ open }) => open))}</a>
+                  <a href={places.invoices()} title={dollars(sum(({ open }) => open))}>
+                    {tileDollars(sum(({ open }) => open))}
+                  </a>
                 </dd>
               </div>
               <div>
                 <dt>Overdue</dt>
                 <dd class="figure">
-                  <a href={places.invoices({ show: 'OVERDUE' })}>{dollars(sum((row) => row.overdue))}</a>
+                  <a href={places.invoices({ show: 'OVERDUE' })} title={dollars(sum((row) => row.overdue))}>
+                    {tileDollars(sum((row) => row.overdue))}
+                  </a>
                 </dd>
               </div>
               <div>

@@ -117,7 +117,7 @@ export function InvoiceDocument({ record }: { record: Invoice }) {
 function sumsOf({ amounts, discounts, tax, status }: Invoice): Sum[] {
   const names = discounts.map(({ name, rate: share }) => (share === null ? name : `${name} (${rate(share)})`)).join(', ');
   return [
-    { title: 'Gross sales', value: dollars(amounts.subtotal_cents) },
+    { title: 'Subtotal', value: dollars(amounts.subtotal_cents) },
     ...(amounts.discount_cents === 0 ? [] : [{ title: `Discounts${names === '' ? '' : `: ${names}`}`, value: dollars(-amounts.discount_cents) }]),
     { title: `${tax.name || 'Tax'}${tax.rate === 0 ? '' : ` (${rate(tax.rate)})`}`, value: dollars(amounts.tax_cents) },
     { title: 'Total', value: dollars(amounts.total_cents), strong: true },

@@ -110,15 +110,17 @@ export function PaymentDocument({ record }: { record: Payment }) {
       </Part>
       <Timeline
         of={[
-          { at, what: `Received${by === null ? '' : ` by ${by.name}`}` },
+          { at, what: `${record.status === 'PAID' ? 'Received' : 'Attempted'}${by === null ? '' : ` by ${by.name}`}` },
           { at: record.created_at, what: 'Recorded' },
-          ...(refunds.value ?? []).map(({ occurred_at: then, amount_cents: back }) => ({ at: then, what: `${dollars(back)} refunded` })),
+          ...(refunds.value ?? []).map(({ occurred_at: then, amount_cents: back, status }) => ({ at: then, what: `${refunded(status)}: ${dollars(back)}` })),
         ]}
       />
       <Developer path="payments" record={record} />
     </Page>
   );
 }
+
+const refunded = (status: Refund['status']): string => (status === 'SUCCEEDED' ? 'Refunded' : `Refund ${titleCase(status).toLowerCase()}`);
 
 export function RefundDocument({ record }: { record: Refund }) {
   const { account, status, amount_cents: cents, occurred_at: at, payment_method: method, collected_by: by, payment_id: payment } = record;
@@ -148,7 +150,7 @@ export function RefundDocument({ record }: { record: Refund }) {
       </article>
       <Timeline
         of={[
-          { at, what: 'Refunded', day: true },
+          { at, what: refunded(status), day: true },
           { at: record.created_at, what: 'Recorded' },
         ]}
       />

@@ -1,7 +1,7 @@
 import type { Visit } from '../../api/business.ts';
 import { Page } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
-import { When, timeOfDay } from '../../parts/time.tsx';
+import { Time, timeOfDay } from '../../parts/time.tsx';
 import { titleCase } from '../../parts/words.ts';
 import { places } from '../../state/route.ts';
 import { useMessage } from '../message.tsx';
@@ -20,7 +20,7 @@ export function VisitDocument({ record }: { record: Visit }) {
           <Party title="Customer" account={job.account} />
           <Facts
             of={[
-              ['When', <When key="at" at={record.starts_at} />],
+              ['Begins', <Time key="at" at={record.starts_at} />],
               ['Ends', timeOfDay(record.ends_at)],
               ['Arrives between', `${timeOfDay(record.window_start_at)} and ${timeOfDay(record.window_end_at)}`],
               ['Confirmed', record.confirmed ? 'Yes' : 'Not yet'],
@@ -47,7 +47,7 @@ export function VisitDocument({ record }: { record: Visit }) {
             rowKey={({ id: of }) => of}
             columns={[
               { title: 'Technician', cell: ({ team_member: { name } }) => <strong>{name}</strong> },
-              { title: 'From', cell: ({ starts_at: at }) => <When at={at} /> },
+              { title: 'From', cell: ({ starts_at: at }) => timeOfDay(at) },
               { title: 'To', cell: ({ ends_at: at }) => timeOfDay(at) },
               { title: 'Status', cell: ({ status }) => titleCase(status) },
             ]}

@@ -84,5 +84,5 @@ export function byFinger(onLift: () => void, onEnd: () => void) {
   };
 }
 
-/** Whether a finger is on something that can be dragged. A browser that has drags of its own for fingers must not begin one. */
+/** Whether a finger rests on something that can be dragged. Then a browser must not begin a native drag. */
 export const isPressed = (): boolean => press !== undefined;
