@@ -22,6 +22,7 @@ const INTERNAL: Readonly<Record<string, string>> = {
   change_compactions: WORK,
   erased_companies: 'the deletion',
   erased_people: 'ids of people who were erased',
+  frozen_companies: 'since when it is frozen, which the audit trail has too',
   inbox_version: 'versions of events',
   names: 'names of records',
   parked_event: 'events with copies of records that could not be applied',

@@ -8,6 +8,7 @@ import { addressVariable, owners, type Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import { ExportServiceService } from '@truckroll/contract/gen/records/v1/exports';
+import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
 import { createGrpcServer, type GrpcServer } from '@truckroll/grpc';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { testCaller, testConfig } from '@truckroll/testing';
@@ -37,6 +38,7 @@ test.each([
     ['person', 'erase', 'contacts', randomUUID(), '--company', randomUUID(), '--yes-erase', 'Marcus Oyelaran'],
     'billing is of a release that cannot erase people',
   ],
+  ['freeze a company', ['company', 'freeze', randomUUID()], 'billing is of a release that cannot freeze companies'],
 ])('refuses to %s while one service is of an earlier release, and says which', async (_, command, reason) => {
   const erased: string[] = [];
   const implement = (owner: Owner, server: GrpcServer): void => {
@@ -52,12 +54,20 @@ test.each([
       erased.push(owner);
       throw new Error('it began');
     };
+    server.implement(FreezeServiceService, {
+      getFreeze: async () => ({ state: { begun: false, closed: false } }),
+      freeze: begins,
+      unfreeze: begins,
+      removeFences: begins,
+    });
     const company = {
       createCompany: begins,
       listCompanies: async () => ({ companies: [] }),
       updateCompany: begins,
       deleteCompany: begins,
       erasePerson: begins,
+      freezeCompany: begins,
+      unfreezeCompany: begins,
     };
     if (owner === 'integrations') server.implement(CompanyAdminServiceService, company);
   };

@@ -130,6 +130,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
     reason: 'The operator reads all companies, or names a key or a user by its id alone.',
     statements: {
       'services/integrations/src/audit/store.ts audit_actor_id': ['audit_events'],
+      'services/integrations/src/companies/store.ts select_companies': ['frozen_companies f'],
       'services/integrations/src/identity/pending.ts forget_key': ['api_keys'],
       'services/integrations/src/keys/store.ts lock_key': ['api_keys k', 'users u'],
       'services/integrations/src/keys/store.ts replace_key_value': ['api_keys'],
@@ -172,6 +173,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
   {
     reason: 'The queue of webhooks names endpoints and deliveries, which lead to the company.',
     statements: {
+      'services/integrations/src/webhooks/queue/lease.ts end_webhook_leases': ['frozen_companies f'],
       'services/integrations/src/webhooks/queue/lease.ts free_expired_leases': ['webhook_endpoints e'],
       'services/integrations/src/webhooks/queue/lease.ts lease_webhook_deliveries': [
         'webhook_endpoints e',
@@ -192,6 +194,7 @@ export const FOUND_BY_PARENT: readonly string[] = ['webhook_queue', 'webhook_att
 
 /** Statements whose text is not in the sources, each with its reason. */
 export const NOT_READ: Readonly<Record<string, string>> = {
+  'packages/erasure/src/freeze.ts fence': 'makes a trigger, which names the company',
   'packages/postgres/src/migrate.ts apply': 'runs migrations, which make the tables',
   'packages/postgres/src/migration-steps.ts runSteps': 'runs migrations, which make the tables',
 };

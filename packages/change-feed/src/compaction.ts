@@ -1,5 +1,5 @@
 // Deletes rows of the log that a later change of the same record supersedes: the first read then scans at most 1.5 rows for each record.
-import type { CompanyDatabase, Database } from '@truckroll/postgres';
+import { notFreezing, type CompanyDatabase, type Database } from '@truckroll/postgres';
 import type { ChangeClock } from './clock.ts';
 
 /** Interval between runs. */
@@ -27,7 +27,7 @@ export function compactor(database: Database, clock: ChangeClock): (signal: Abor
           lateral (select greatest(${FEWEST}, d.kept / 2) as rows) due,
           lateral (select count(*) as rows from (
             select from record_changes r where r.company_id = c.company_id and r.version >= coalesce(d.version, 0) and r.version < $1 limit due.rows) new) grown
-        where c.company_id is not null and grown.rows >= due.rows`,
+        where c.company_id is not null and grown.rows >= due.rows and ${notFreezing('c.company_id')}`,
       values: [below],
     });
     for (const { company_id } of rows) {

@@ -1,4 +1,5 @@
 export { erasure } from './erasure.ts';
+export { freezing } from './freeze.ts';
 export type { TableRule } from './tables.ts';
 export type { KnownPerson, PersonStep } from './options.ts';
 export { personOf } from './request.ts';

@@ -3,7 +3,7 @@
 import type { ErasureServiceService, PersonErasure } from '@truckroll/contract/gen/records/v1/erasures';
 import type { Handlers } from '@truckroll/grpc';
 import type { ErasedPerson } from '@truckroll/outbox';
-import type { Queryable, Transaction } from '@truckroll/postgres';
+import { notFreezing, type Queryable, type Transaction } from '@truckroll/postgres';
 import { ADMITTED, anyOlder } from './admitted.ts';
 import type { ErasureOptions, PersonStep } from './options.ts';
 import { personOf } from './request.ts';
@@ -47,7 +47,7 @@ export async function eraseNext({ database, people: { steps, ofUsers = [] }, res
   const letters = deadLetters(restored.groups);
   const { rows } = await database.query<{ company_id: string; kind: string; id: string }>({
     name: 'people_to_erase',
-    text: 'select company_id, kind, id from erased_people where ended_at is null order by begun_at limit 1000',
+    text: `select company_id, kind, id from erased_people where ended_at is null and ${notFreezing('erased_people.company_id')} order by begun_at limit 1000`,
   });
   let more = false;
   const failures: unknown[] = [];

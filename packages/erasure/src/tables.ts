@@ -35,6 +35,7 @@ export const STAYS: Readonly<Record<string, string>> = {
   catch_up: 'cursors over all companies of this database',
   due_notes: 'derived: all days of the company are due where it goes',
   erased_companies: 'a company that is being deleted does not move',
+  frozen_companies: 'a freeze is of this database',
   inbox: 'ids of events of this database',
   inbox_version: 'versions of this database: those of another one say nothing here',
   migration: 'names of migrations',

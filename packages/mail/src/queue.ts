@@ -1,7 +1,7 @@
-import type { Database } from '@truckroll/postgres';
+import { notFreezing, type Database } from '@truckroll/postgres';
 
 /**
- * Name of a queue table in the sending service's schema. Its columns: status, from QUEUED through ATTEMPTING to SENT, FAILED,
+ * Name of a queue table in the sending service's schema. Its columns: company_id; status, from QUEUED through ATTEMPTING to SENT, FAILED,
  * UNKNOWN or SUPPRESSED; due_at, when the next attempt is due; attempt_ends_at, when an attempt without a result counts as lost;
  * finished_at and detail.
  */
@@ -26,7 +26,7 @@ export async function forgetEnded(database: Database, table: QueueTable): Promis
     const { rowCount } = await database.query({
       name: `forget_${table}`,
       text: `delete from ${table} where ctid = any(array(
-        select ctid from ${table} where finished_at < now() - ${KEPT} limit ${FORGOTTEN_AT_ONCE} for update skip locked))`,
+        select ctid from ${table} where finished_at < now() - ${KEPT} and ${notFreezing(`${table}.company_id`)} limit ${FORGOTTEN_AT_ONCE} for update skip locked))`,
     });
     forgotten += rowCount;
     if (rowCount < FORGOTTEN_AT_ONCE) return forgotten;
@@ -38,7 +38,7 @@ export async function giveUp(database: Database, table: QueueTable): Promise<num
   const { rowCount } = await database.query({
     name: `give_up_${table}`,
     text: `update ${table} set status = 'UNKNOWN', finished_at = now(), detail = 'the attempt was cut short'
-      where status = 'ATTEMPTING' and attempt_ends_at < now()`,
+      where status = 'ATTEMPTING' and attempt_ends_at < now() and ${notFreezing(`${table}.company_id`)}`,
   });
   return rowCount;
 }

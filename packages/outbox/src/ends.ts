@@ -33,6 +33,20 @@ function offsetsOf(kafka: KafkaClient, topics: readonly Topic[], which: 'low' | 
   });
 }
 
+/** Whether the group has committed at least these offsets. */
+export function hasPassed(kafka: KafkaClient, group: string, offsets: Offsets): Promise<boolean> {
+  const inKafka = new Map([...offsets].map(([name, partitions]) => [kafka.prefix + name, partitions]));
+  return withAdmin(kafka, async (admin) => {
+    const committed = await admin.fetchOffsets({ groupId: kafka.prefix + group, topics: [...inKafka.keys()] });
+    return committed.every(({ topic, partitions }) =>
+      partitions.every(({ partition, offset }) => {
+        const end = inKafka.get(topic)?.find((each) => each.partition === partition)?.offset ?? '0';
+        return end === '0' || Number(offset) >= Number(end);
+      }),
+    );
+  });
+}
+
 /** Moves a group that has no members. Joins it once for all topics: kafkajs' admin joins it for each, which takes seconds. */
 export async function moveGroup(kafka: KafkaClient, group: string, to: Offsets): Promise<void> {
   if (to.size === 0) return;

@@ -22,6 +22,13 @@ const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
   // Nothing but one entry may name a deleted company: see services/integrations/src/companies/leave.ts.
   '/truckroll.integrations.v1.CompanyAdminService/DeleteCompany',
   '/truckroll.records.v1.ErasureService/GetErasure',
+  // Integrations records both, and the calls in between are repeated.
+  '/truckroll.integrations.v1.CompanyAdminService/FreezeCompany',
+  '/truckroll.integrations.v1.CompanyAdminService/UnfreezeCompany',
+  '/truckroll.records.v1.FreezeService/GetFreeze',
+  '/truckroll.records.v1.FreezeService/Freeze',
+  '/truckroll.records.v1.FreezeService/Unfreeze',
+  '/truckroll.records.v1.FreezeService/RemoveFences',
 ]);
 /** Not recorded: companies' systems call it all day, each call publishes events anyway, and audit entries halved its throughput. */
 const INTAKE = '/truckroll.scheduling.v1.IntakeService/';

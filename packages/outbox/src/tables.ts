@@ -124,5 +124,27 @@ export const outboxTables: MigrationSet = {
         -- Ids of people that texts of the payload name without a reference, with a space between two.
         alter table outbox add column people text;`,
     },
+    {
+      name: '0009_frozen_companies',
+      sql: `
+        -- Companies whose rows may not be changed, and those that are about to be frozen (docs/adr/0026).
+        create table frozen_companies (
+          company_id uuid primary key,
+          begun_at timestamptz not null default now(),
+          -- Offsets that the consumers of this service pass before it refuses changes.
+          passes jsonb,
+          -- From then on its triggers refuse changes.
+          closed_at timestamptz
+        );
+
+        -- Triggers call it that are made for one company. Earlier releases answer 55P03 with 503 and Retry-After.
+        create function refuse_frozen() returns trigger language plpgsql as $$
+        begin
+          if exists (select from frozen_companies f where f.company_id = tg_argv[0]::uuid and f.closed_at is not null) then
+            raise exception 'the company % is frozen', tg_argv[0] using errcode = '55P03', constraint = 'frozen';
+          end if;
+          return null;
+        end $$;`,
+    },
   ],
 };

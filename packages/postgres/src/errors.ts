@@ -1,6 +1,7 @@
 import { isNativeError } from 'node:util/types';
 import { ApiError } from '@truckroll/contract';
 import pg from 'pg';
+import { FROZEN, companyIsFrozen } from './frozen.ts';
 
 /** PostgreSQL refused a statement because of the statement or its data. */
 export class StatementError extends Error {
@@ -76,6 +77,7 @@ export function translateDatabaseError(error: unknown): Error {
   if (!isNativeError(error)) return new DatabaseClientError(error);
   if (error instanceof pg.DatabaseError) {
     const state = error.code ?? 'XX000';
+    if (error.constraint === FROZEN) return companyIsFrozen(error);
     if (PASSING_STATES.some((prefix) => state.startsWith(prefix))) return ApiError.unavailable(error);
     return new StatementError(state, error.constraint, error);
   }
@@ -92,7 +94,8 @@ export function rethrow(error: unknown): never {
 
 /** Whether the error, an ApiError 503, means that a lock was not granted within lock_timeout. */
 export function isLockTimeout(error: unknown): boolean {
-  return isUnavailable(error) && ((error as Error).cause as { code?: string } | undefined)?.code === '55P03';
+  const cause = isUnavailable(error) ? ((error as Error).cause as { code?: string; constraint?: string } | undefined) : undefined;
+  return cause?.code === '55P03' && cause.constraint !== FROZEN;
 }
 
 /** Whether waiting may help: PostgreSQL is starting, stopping, overloaded or unreachable. */

@@ -31,6 +31,12 @@ test.each([
   expect(error.message).not.toContain('Ana');
 });
 
+test('a change of a frozen company is unavailable, says so, and is no lock timeout', () => {
+  const error = translateDatabaseError(refused('55P03', 'frozen'));
+  expect(error).toMatchObject({ status: 503, retryAfterSeconds: 5, message: expect.stringContaining('The company is frozen') });
+  expect([isUnavailable(error), isLockTimeout(error)]).toEqual([true, false]);
+});
+
 test.each([
   ['a violated constraint', '23505'],
   ['a wrong statement', '42601'],

@@ -1,7 +1,7 @@
 // Versions of projections, and which rows an older version wrote (docs/adr/0005). A statement that writes whole rows sets their version.
 // The database marks rows written by a release with older rules as older than every version.
 import { ApiError } from '@truckroll/contract';
-import type { MigrationSet, Queryable, DatabaseSchema } from '@truckroll/postgres';
+import { notFreezing, type MigrationSet, type Queryable, type DatabaseSchema } from '@truckroll/postgres';
 
 export interface Projected {
   /** Public path of the records; for read models it begins with `copies/`. */
@@ -81,7 +81,7 @@ function behindIn({ table, version }: Projected): string {
       union all
       select n.* from oldest o, lateral (${oldestAfter('where company_id > o.company_id')}) n
     )
-    select company_id from oldest where projection < ${version}`;
+    select company_id from oldest where projection < ${version} and ${notFreezing('oldest.company_id')}`;
 }
 
 /** Counts rows that an older version wrote, up to `most`, in one company or all. */

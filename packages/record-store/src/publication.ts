@@ -5,7 +5,7 @@ import type { PublishingServiceService } from '@truckroll/contract/gen/records/v
 import type { TaskBatch, CatchUp, Cursor, Runner, Task } from '@truckroll/catch-up';
 import type { Handlers } from '@truckroll/grpc';
 import type { Outbox } from '@truckroll/outbox';
-import { uuidOf, type Database, type DatabaseSession, type Transaction } from '@truckroll/postgres';
+import { notFreezing, refuseFrozen, uuidOf, type Database, type DatabaseSession, type Transaction } from '@truckroll/postgres';
 import { pause } from '@truckroll/process';
 import { RECORD_SIZE, portionsOf } from './large.ts';
 import { lockCompany } from './lock.ts';
@@ -141,7 +141,8 @@ async function publishNoted(tx: Transaction, table: Published): Promise<boolean>
     name: 'take_unpublished',
     text: `with taken as (
         select path, company_id, id from unpublished where path = $1
-          and company_id = (select min(company_id::text)::uuid from unpublished where path = $1) limit ${BATCH} for update skip locked)
+          and company_id = (select min(company_id::text)::uuid from unpublished where path = $1 and ${notFreezing('unpublished.company_id')})
+          limit ${BATCH} for update skip locked)
       delete from unpublished u using taken t where u.path = t.path and u.company_id = t.company_id and u.id = t.id
       returning u.company_id, u.id`,
     values: [table.path],
@@ -162,6 +163,7 @@ async function publishNoted(tx: Transaction, table: Published): Promise<boolean>
  */
 async function publishRows(tx: Transaction, table: Published, companyId: string, ids: readonly string[]): Promise<number> {
   await lockCompany(tx, companyId);
+  await refuseFrozen(tx, companyId);
   if (table.lockFirst !== undefined) {
     const { decode } = codec(table.resource.record.typeName);
     const found = await rowsOf(tx, table, companyId, ids);

@@ -7,9 +7,10 @@ import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import { ExportServiceService } from '@truckroll/contract/gen/records/v1/exports';
+import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
-import { companyExport, erasure } from '@truckroll/erasure';
+import { companyExport, erasure, freezing } from '@truckroll/erasure';
 import { createService } from '@truckroll/grpc';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
@@ -72,6 +73,7 @@ export function createBilling(config: BillingConfig): Service {
         erasure({ database, kinds, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
       );
       server.implement(ReceivablesReportServiceService, { getReceivablesReport: (request) => readReceivables(database, names, request) });
+      server.implement(FreezeServiceService, freezing({ database, kafka, restored, lock: lockCompany }));
       server.implement(ExportServiceService, companyExport({ database, kinds }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },

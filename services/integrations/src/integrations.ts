@@ -23,8 +23,9 @@ import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/w
 import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import { ExportServiceService } from '@truckroll/contract/gen/records/v1/exports';
+import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
-import { companyExport, erasure } from '@truckroll/erasure';
+import { companyExport, erasure, freezing } from '@truckroll/erasure';
 import { createService, type CallContext } from '@truckroll/grpc';
 import { chooseMailProvider } from '@truckroll/mail';
 import { Outbox, Subscriber, createKafka, operatorCalls } from '@truckroll/outbox';
@@ -39,6 +40,7 @@ import { auditSubscriptions } from './audit/subscriptions.ts';
 import { companyAdmin } from './companies/admin.ts';
 import { companyKind } from './companies/changes.ts';
 import { exportedTables, writtenTables } from './companies/exported.ts';
+import { freezeCompany, underWay, unfreezeCompany } from './companies/freeze.ts';
 import { deleteCompany, leaveMakersBehind, rules, waitsFor } from './companies/leave.ts';
 import { getCompany } from './companies/read.ts';
 import type { IntegrationsConfig } from './config.ts';
@@ -124,7 +126,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
         log,
       };
       server.recordOperators(operatorCalls(SCHEMA, (entries) => insertAuditEntries(database, entries)));
-      server.implement(CompanyAdminServiceService, bound({ ...companyAdmin, deleteCompany, erasePerson }, context));
+      server.implement(CompanyAdminServiceService, bound({ ...companyAdmin, deleteCompany, erasePerson, freezeCompany, unfreezeCompany }, context));
       server.implement(UserAdminServiceService, bound(userAdmin, context));
       server.implement(KeyAdminServiceService, bound(keyAdmin, context));
       server.implement(IdentityServiceService, bound(identity, context));
@@ -150,6 +152,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const people = { steps: [...personSteps, trail], ofUsers: userSteps, find: findUser };
       const leaving = { rules, waitsFor, prepare: leaveMakersBehind, written: writtenTables, poke: () => outbox.poke() };
       server.implement(ErasureServiceService, erasure({ database, kinds, catchUp, log, restored, people, ...leaving }));
+      server.implement(FreezeServiceService, freezing({ database, kafka, restored, underWay, keys: { companies: 'id' } }));
       server.implement(ExportServiceService, companyExport({ database, kinds, tables: exportedTables }));
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);

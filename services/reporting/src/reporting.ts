@@ -6,10 +6,11 @@ import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import { ExportServiceService } from '@truckroll/contract/gen/records/v1/exports';
+import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
-import { companyExport, erasure } from '@truckroll/erasure';
+import { companyExport, erasure, freezing } from '@truckroll/erasure';
 import { createService } from '@truckroll/grpc';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
@@ -71,6 +72,7 @@ export function createReporting(config: ReportingConfig): Service {
         ErasureServiceService,
         erasure({ database, kinds, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
       );
+      server.implement(FreezeServiceService, freezing({ database, kafka, restored, lock: lockCompany }));
       server.implement(ExportServiceService, companyExport({ database, kinds }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },

@@ -5,6 +5,7 @@ import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_
 import { ChangeServiceService } from '@truckroll/contract/gen/records/v1/changes';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import { ExportServiceService } from '@truckroll/contract/gen/records/v1/exports';
+import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
@@ -12,7 +13,7 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import { IntakeListServiceService } from '@truckroll/contract/gen/scheduling/v1/intake_lists';
 import { NotificationServiceService } from '@truckroll/contract/gen/scheduling/v1/notifications';
 import { ServiceRequestCountServiceService } from '@truckroll/contract/gen/scheduling/v1/service_request_counts';
-import { companyExport, erasure } from '@truckroll/erasure';
+import { companyExport, erasure, freezing } from '@truckroll/erasure';
 import { createService } from '@truckroll/grpc';
 import { Outbox, createKafka, publishOperatorCalls } from '@truckroll/outbox';
 import { databaseUrls, openDatabase } from '@truckroll/postgres';
@@ -30,6 +31,7 @@ import { chooseProviders } from './notifications/providers.ts';
 import { exportedNotifications } from './notifications/exported.ts';
 import { notificationHandlers } from './notifications/read.ts';
 import { notificationSender } from './notifications/sender.ts';
+import { underWay } from './notifications/store.ts';
 import { findPerson, personSteps } from './people/erase.ts';
 import { tables } from './resources/index.ts';
 import { jobAppointments } from './resources/job-appointments.ts';
@@ -84,6 +86,7 @@ export function createScheduling(config: SchedulingConfig): Service {
         ErasureServiceService,
         erasure({ database, kinds, written, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
       );
+      server.implement(FreezeServiceService, freezing({ database, kafka, restored, lock: lockCompany, underWay }));
       server.implement(ExportServiceService, companyExport({ database, kinds, tables: written }));
       serveRecords(server, tables, { database, names, afterImport: poke });
       const writes = { database, reader: new RecordReader(jobAppointments, { database, names }), poke };

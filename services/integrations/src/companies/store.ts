@@ -34,7 +34,8 @@ export async function insertCompany(db: Queryable, company: CreateCompanyRequest
 export async function selectCompanies(db: Queryable, id?: string | null): Promise<CompanyAccount[]> {
   const { rows } = await db.query<Row>({
     name: 'select_companies',
-    text: `select ${COLUMNS} from companies where $1::uuid is null or id = $1 order by created_at, id`,
+    text: `select ${COLUMNS}, (select begun_at from frozen_companies f where f.company_id = companies.id) as frozen_at
+      from companies where $1::uuid is null or id = $1 order by created_at, id`,
     values: [id ?? null],
   });
   return rows.map(companyOf);

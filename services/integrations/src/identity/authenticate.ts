@@ -8,7 +8,7 @@ import type {
   TouchKeysRequest,
   TouchKeysResponse,
 } from '@truckroll/contract/gen/integrations/v1/identity';
-import type { Queryable, Statement } from '@truckroll/postgres';
+import { notFrozen, type Queryable, type Statement } from '@truckroll/postgres';
 import type { Context } from '../context.ts';
 
 type Limits = RequestLimits | null;
@@ -69,14 +69,14 @@ async function touch({ database }: Context, request: TouchKeysRequest): Promise<
   return {};
 }
 
-/** Records the last uses of keys; earlier times change nothing. Locks rows in the order of their ids to avoid deadlocks. */
+/** Records the last uses of keys, without those of frozen companies; earlier times change nothing. Locks rows in the order of their ids to avoid deadlocks. */
 export async function touchKeys(db: Queryable, uses: readonly KeyUse[]): Promise<void> {
   await db.query({
     name: 'touch_keys',
     text: `update api_keys k set last_used_at = v.used_at
       from (select k.company_id, k.id, u.used_at from api_keys k
         join unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) u (company_id, id, used_at) on k.id = u.id and k.company_id = u.company_id
-        where k.last_used_at is null or k.last_used_at < u.used_at
+        where (k.last_used_at is null or k.last_used_at < u.used_at) and ${notFrozen('k.company_id')}
         order by k.id for update of k) v
       where k.company_id = v.company_id and k.id = v.id`,
     values: [uses.map((use) => use.company_id), uses.map((use) => use.key_id), uses.map((use) => formatInstant(use.used_at))],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError, apiKeyEnds, formatInstant, generateApiKey, hashApiKey } from '@truckroll/contract';
 import type { CreateKeyRequest, KeyAccount, KeyLimits, KeyState } from '@truckroll/contract/gen/integrations/v1/admin';
-import type { Queryable, Transaction } from '@truckroll/postgres';
+import { notFreezing, type Queryable, type Transaction } from '@truckroll/postgres';
 
 /** Kind of a key's issuer (decisions §8). */
 export type CreatorKind = 'USER' | 'OPERATOR';
@@ -80,7 +80,7 @@ export async function purgeRevokedKeys(db: Queryable): Promise<number> {
   for (let purged = 0; ; ) {
     const { rowCount } = await db.query({
       name: 'purge_revoked_keys',
-      text: `delete from api_keys where id in (select id from api_keys where revoked_at < now() - interval '${REVOKED_KEPT} days'
+      text: `delete from api_keys where id in (select id from api_keys where revoked_at < now() - interval '${REVOKED_KEPT} days' and ${notFreezing('api_keys.company_id')}
         order by revoked_at limit ${PURGED_AT_ONCE} for update skip locked)`,
     });
     purged += rowCount;

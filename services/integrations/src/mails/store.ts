@@ -1,5 +1,5 @@
 // Queue and results of e-mails to users. Every change of status is committed before its consequence is carried out.
-import type { Database, Queryable } from '@truckroll/postgres';
+import { notFreezing, notFrozen, type Database, type Queryable } from '@truckroll/postgres';
 
 /** An e-mail that this process attempts to send. No other process will send it in the same attempt. */
 export interface Mail {
@@ -32,6 +32,7 @@ export async function suppress(database: Database): Promise<{ id: string; user_i
         detail = case when not u.active then 'the user is not active any more' when u.company_id <> m.company_id then 'the user has left the company'
           else 'the user has no e-mail address' end
       from users u where u.id = m.user_id and m.status = 'QUEUED' and m.due_at <= now() and (not (${answersFor('m')}) or u.email = '')
+        and ${notFreezing('m.company_id')}
       returning m.message_id as id, m.user_id, m.detail`,
   });
   return rows;
@@ -43,7 +44,8 @@ export async function take(database: Database, most: number, leaseMs: number): P
     name: 'take_mails',
     text: `with due as (
         select m.company_id, m.created_at, m.message_id, u.email from mails m join users u on u.id = m.user_id
-        where m.status = 'QUEUED' and m.due_at <= now() and ${answersFor('m')} and u.email <> '' order by m.due_at limit $1 for update of m skip locked)
+        where m.status = 'QUEUED' and m.due_at <= now() and ${answersFor('m')} and u.email <> '' and ${notFreezing('m.company_id')}
+        order by m.due_at limit $1 for update of m skip locked)
       update mails m set status = 'ATTEMPTING', attempts = attempts + 1, attempted_at = now(), attempt_ends_at = now() + $2 * interval '1 millisecond'
       from due where m.company_id = due.company_id and m.created_at = due.created_at and m.message_id = due.message_id
       returning m.message_id as id, due.email as address, m.subject, m.body as text, m.attempts`,
@@ -52,11 +54,11 @@ export async function take(database: Database, most: number, leaseMs: number): P
   return rows;
 }
 
-/** Stores the result of an attempt. Changes nothing if the attempt was given up before: UNKNOWN stays UNKNOWN. */
+/** Stores the result of an attempt. Changes nothing if the attempt was given up before (UNKNOWN stays UNKNOWN), or the company is frozen. */
 export async function finish(database: Database, { id }: Mail, status: 'SENT' | 'FAILED' | 'UNKNOWN', detail: string): Promise<void> {
   await database.query({
     name: 'finish_mail',
-    text: `update mails set status = $2, finished_at = now(), detail = $3 where message_id = $1 and status = 'ATTEMPTING'`,
+    text: `update mails set status = $2, finished_at = now(), detail = $3 where message_id = $1 and status = 'ATTEMPTING' and ${notFrozen('mails.company_id')}`,
     values: [id, status, detail],
   });
 }
@@ -66,7 +68,7 @@ export async function postpone(database: Database, { id }: Mail, delayMs: number
   await database.query({
     name: 'postpone_mail',
     text: `update mails set status = 'QUEUED', due_at = now() + $2 * interval '1 millisecond', attempt_ends_at = null, detail = $3
-      where message_id = $1 and status = 'ATTEMPTING'`,
+      where message_id = $1 and status = 'ATTEMPTING' and ${notFrozen('mails.company_id')}`,
     values: [id, Math.round(delayMs), detail],
   });
 }

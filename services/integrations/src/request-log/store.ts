@@ -2,7 +2,7 @@
 import { ApiError, formatInstant, isUuid } from '@truckroll/contract';
 import type { RequestChunk, StoreRequestsRequest, StoreRequestsResponse } from '@truckroll/contract/gen/integrations/v1/requests';
 import { isErased } from '@truckroll/outbox';
-import type { Database, Queryable } from '@truckroll/postgres';
+import { notFreezing, notFrozen, type Database, type Queryable } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 
@@ -20,13 +20,13 @@ interface Key {
   readonly keyId: string;
 }
 
-/** Adds what gateways report, without requests to deleted companies. */
+/** Adds what gateways report, without requests to deleted and frozen companies. */
 export async function insertChunks(db: Queryable, chunks: readonly RequestChunk[]): Promise<void> {
   await db.query({
     name: 'insert_request_log',
     text: `insert into request_log (company_id, key_id, first_at, last_at, failed, count, requests)
       select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::boolean[], $6::int[], $7::bytea[]) g (company_id)
-      where not ${isErased('g.company_id')}`,
+      where not ${isErased('g.company_id')} and ${notFrozen('g.company_id')}`,
     values: [
       chunks.map(({ company_id }) => company_id),
       chunks.map(({ key_id }) => key_id),
@@ -47,7 +47,7 @@ export async function trimKey(db: Queryable, { companyId, keyId }: Key): Promise
       select r.ctid from request_log r join (
         select last_at, id, sum(count) over (partition by failed order by last_at desc, id desc rows between unbounded preceding and 1 preceding) as newer
         from request_log where company_id = $1 and key_id = $2) n on r.last_at = n.last_at and r.id = n.id
-      where r.company_id = $1 and r.key_id = $2 and (n.newer >= $3 or r.last_at < now() - ${KEPT_FOR})
+      where r.company_id = $1 and r.key_id = $2 and ${notFreezing('r.company_id')} and (n.newer >= $3 or r.last_at < now() - ${KEPT_FOR})
       for update of r skip locked))`,
     values: [companyId, keyId, KEPT_OF_A_KEY],
   });

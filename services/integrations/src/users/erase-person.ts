@@ -7,6 +7,7 @@ import { PERSON_ERASED, auditEntry, erasedPeopleAmong, markPersonErased, refuseE
 import type { Transaction } from '@truckroll/postgres';
 import { insertAuditEntries } from '../audit/store.ts';
 import { erasureOf } from '../companies/erasures.ts';
+import { refuseFreezing } from '../companies/freeze.ts';
 import { requireCompany } from '../companies/store.ts';
 import type { Context } from '../context.ts';
 import { lockUser } from './store.ts';
@@ -18,6 +19,7 @@ export async function erasePerson({ database, outbox }: Context, request: EraseP
   return await database.of(companyId).transaction(async (tx) => {
     await refuseErased(tx, companyId);
     await requireCompany(tx, companyId);
+    await refuseFreezing(tx, companyId);
     if (kind === 'users') await requireInactive(tx, person);
     const last = await askedAt(tx, person);
     // Later than the last request, also where this clock is behind.

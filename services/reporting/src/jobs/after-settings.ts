@@ -1,6 +1,6 @@
 // Refreshes the financials and facts of all jobs of a company, in batches by id: after a change of its settings, and after changes of
 // their sources that were not followed (an operator's SQL).
-import type { Database, Transaction } from '@truckroll/postgres';
+import { notFreezing, type Database, type Transaction } from '@truckroll/postgres';
 import { lockCompany, refreshRecords } from '@truckroll/record-store';
 import { jobsAfter, refreshJobFacts } from '../facts/jobs.ts';
 import { jobFinancials } from '../resources/job-financials.ts';
@@ -9,7 +9,10 @@ const BATCH = 1000;
 
 /** One batch of each company. Resolves to the number of batches. */
 export async function refreshAfterSettings(database: Database, signal?: AbortSignal): Promise<number> {
-  const { rows } = await database.query<{ company_id: string }>({ name: 'companies_to_refresh', text: 'select company_id from financials_to_refresh' });
+  const { rows } = await database.query<{ company_id: string }>({
+    name: 'companies_to_refresh',
+    text: `select company_id from financials_to_refresh where ${notFreezing('financials_to_refresh.company_id')}`,
+  });
   for (const { company_id: companyId } of rows) {
     signal?.throwIfAborted();
     await database.transaction((tx) => refreshSome(tx, companyId), { retryContention: true });

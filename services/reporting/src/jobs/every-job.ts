@@ -1,7 +1,7 @@
 // Every job has a job financial as soon as the job is known (decisions §12). If no line was imported, a default line is stored.
 import { setImmediate as turn } from 'node:timers/promises';
 import { CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
-import { binaryArrays, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
+import { binaryArrays, notFreezing, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
 import { PeriodicTask, handled, type BackgroundPart } from '@truckroll/process';
 import { DERIVED_TOGETHER, lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
 import type { Logger } from '@truckroll/telemetry';
@@ -133,7 +133,7 @@ export async function fillIn(database: Database, signal?: AbortSignal): Promise<
     signal?.throwIfAborted();
     const { rows } = await database.query<{ company_id: string; id: string }>({
       text: `select j.company_id, j.id from jobs j left join job_financials f on f.company_id = j.company_id and f.id = j.id
-        where f.id is null and ($1::uuid is null or (j.company_id, j.id) > ($1, $2::uuid)) order by j.company_id, j.id limit ${CHUNK}`,
+        where f.id is null and ${notFreezing('j.company_id')} and ($1::uuid is null or (j.company_id, j.id) > ($1, $2::uuid)) order by j.company_id, j.id limit ${CHUNK}`,
       values: [after?.company_id ?? null, after?.id ?? null],
     });
     for (const [companyId, jobs] of Map.groupBy(rows, (row) => row.company_id)) {

@@ -1,7 +1,7 @@
 // Sums days again whose facts have changed, and months some minutes after their days. Reports do not wait for it: they read the facts of
 // days that are due. Any replica may take the next step.
 import { countedDay, formatInstant, parseDate, startOfDay } from '@truckroll/contract';
-import { binaryArrays, isContention, type Database, type Transaction } from '@truckroll/postgres';
+import { binaryArrays, isContention, notFreezing, type Database, type Transaction } from '@truckroll/postgres';
 import { Notifier, backoffMs, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import type { Logger, Metrics } from '@truckroll/telemetry';
 import { DEFINITIONS, SUMMARIES_VERSION, factsWhere, type SummaryDefinition } from '../facts/definitions.ts';
@@ -106,7 +106,7 @@ export async function sumRound(database: Database, { signal, rest, did, quietMs 
   const { rows } = await database.query<{ company_id: string; report: string }>({
     name: 'sums_due',
     text: `select s.company_id, s.report from summed s join companies c on c.company_id = s.company_id
-      where s.report = any($1::text[]) and (s.due_before is not null or s.time_zone <> c.time_zone or s.version < ${SUMMARIES_VERSION}
+      where s.report = any($1::text[]) and ${notFreezing('s.company_id')} and (s.due_before is not null or s.time_zone <> c.time_zone or s.version < ${SUMMARIES_VERSION}
         or exists (select from due_notes n where n.company_id = s.company_id and n.report = s.report)
         or exists (select from due_months m where m.company_id = s.company_id and m.report = s.report and m.changed_at <= now() - $2 * interval '1 ms'))`,
     values: [REPORTS, quietMs],
@@ -136,7 +136,8 @@ export async function beginSums(database: Database): Promise<void> {
     name: 'begin_sums',
     text: `insert into summed (company_id, report, time_zone, version, due_before, due_version)
       select c.company_id, r.report, c.time_zone, ${SUMMARIES_VERSION}, 'infinity', 0 from companies c cross join unnest($1::text[]) r(report)
-      where not exists (select from summed s where s.company_id = c.company_id and s.report = r.report) on conflict do nothing`,
+      where not exists (select from summed s where s.company_id = c.company_id and s.report = r.report)
+        and ${notFreezing('c.company_id')} on conflict do nothing`,
     values: [REPORTS],
   });
 }

@@ -3,7 +3,7 @@
 // without an answer. A write that meets such a row when it stores its own starts again.
 import { createHash } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
-import { isLockTimeout, isUniqueViolation, type Database, type Transaction } from '@truckroll/postgres';
+import { isLockTimeout, isUniqueViolation, notFreezing, type Database, type Transaction } from '@truckroll/postgres';
 
 const KEPT = `interval '30 days'`;
 /** Maximum wait of a request for another one with its key, and of a write for a visit. */
@@ -117,7 +117,7 @@ export async function purgeKeys(database: Database, signal?: AbortSignal): Promi
     const { rowCount } = await database.query({
       name: 'purge_idempotency_keys',
       text: `delete from idempotency_keys where ctid = any(array(
-        select ctid from idempotency_keys where created_at < now() - ${KEPT} limit ${PURGED_AT_ONCE} for update skip locked))`,
+        select ctid from idempotency_keys where created_at < now() - ${KEPT} and ${notFreezing('idempotency_keys.company_id')} limit ${PURGED_AT_ONCE} for update skip locked))`,
     });
     purged += rowCount;
     if (rowCount < PURGED_AT_ONCE || signal?.aborted) return purged;

@@ -3,7 +3,7 @@ import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Reference } from '@truckroll/contract/gen/type/v1/type';
-import type { Database, Transaction } from '@truckroll/postgres';
+import { notFreezing, notFrozen, type Database, type Transaction } from '@truckroll/postgres';
 import { recipientOf, type NotificationChannel } from './recipient.ts';
 
 /** A notification leased to this process, the only one that will ever attempt it. */
@@ -40,6 +40,10 @@ interface Row {
   contact: Buffer | null;
 }
 
+/** SQL: as `underWay` of FreezeOptions. */
+export const underWay = `case when exists (
+  select from notifications where company_id = $1::uuid and status = 'ATTEMPTING' and attempt_ends_at > now()) then 'messages that are being sent' end`;
+
 /** Begins up to `most` due attempts, and suppresses messages whose visit or recipient changed. After `leaseMs` an attempt counts as lost. */
 export function take(database: Database, most: number, leaseMs: number): Promise<{ leases: LeasedNotification[]; suppressed: NotificationChannel[] }> {
   return database.transaction(async (tx) => {
@@ -51,7 +55,7 @@ export function take(database: Database, most: number, leaseMs: number): Promise
         left join job_appointments v on v.company_id = n.company_id and v.id = n.appointment_id
         left join accounts a on a.company_id = n.company_id and a.id = n.account_id
         left join contacts c on c.company_id = n.company_id and c.id = n.contact_id
-        where n.status = 'QUEUED' and n.due_at <= now() order by n.due_at limit $1 for update of n skip locked`,
+        where n.status = 'QUEUED' and n.due_at <= now() and ${notFreezing('n.company_id')} order by n.due_at limit $1 for update of n skip locked`,
       values: [most],
     });
     const leases: LeasedNotification[] = [];
@@ -108,7 +112,7 @@ async function begin(tx: Transaction, { company_id, id }: Row, leaseMs: number):
   });
 }
 
-/** Stores the outcome of an attempt. Undefined if the attempt was already given up: it stays UNKNOWN. */
+/** Stores the outcome of an attempt. Undefined if the attempt was already given up (it stays UNKNOWN), or the company is frozen. */
 export async function finish(
   tx: Transaction,
   { companyId, id }: LeasedNotification,
@@ -118,7 +122,7 @@ export async function finish(
   const { rows } = await tx.query<{ attempted_at: number; finished_at: number }>({
     name: 'finish_notification',
     text: `update notifications set status = $3, finished_at = now(), detail = $4
-      where company_id = $1 and id = $2 and status = 'ATTEMPTING' returning attempted_at, finished_at`,
+      where company_id = $1 and id = $2 and status = 'ATTEMPTING' and ${notFrozen('notifications.company_id')} returning attempted_at, finished_at`,
     values: [companyId, id, status, detail],
   });
   return rows[0];
@@ -129,7 +133,7 @@ export async function postpone(tx: Transaction, { companyId, id }: LeasedNotific
   await tx.query({
     name: 'postpone_notification',
     text: `update notifications set status = 'QUEUED', due_at = now() + $3 * interval '1 millisecond', attempt_ends_at = null, detail = $4
-      where company_id = $1 and id = $2 and status = 'ATTEMPTING'`,
+      where company_id = $1 and id = $2 and status = 'ATTEMPTING' and ${notFrozen('notifications.company_id')}`,
     values: [companyId, id, Math.round(delayMs), detail],
   });
 }

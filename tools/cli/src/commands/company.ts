@@ -45,6 +45,18 @@ Examples:
   truckroll company delete 7d1c…
   truckroll company delete 7d1c… --yes-delete "Lone Star Comfort"`;
 
+const FREEZE_HELP = `
+Every service refuses to change anything of the company from then on: writes, imports, intake, webhooks and settings get 503 with Retry-After.
+It can be read, and its webhooks wait. It takes some seconds, because what was published before is applied first. If it is interrupted, run
+it again: it continues. Do not freeze a company during an upgrade. More in docs/how-to/freeze-a-company.md.
+
+Example:
+  truckroll company freeze 7d1c…`;
+
+const UNFREEZE_HELP = `
+Example:
+  truckroll company unfreeze 7d1c…`;
+
 const EXPORT_HELP = `
 Writes everything that \`truckroll company delete\` removes and that an owner would want, for readers of this machine's user only: in
 records/ what the API answers, which \`truckroll import\` accepts, and in other/ users, keys, webhooks with their deliveries, messages,
@@ -93,6 +105,7 @@ export function register(program: Command, session: Session): void {
         COSTING: (row: Row) => (row['costing_enabled'] ? 'on' : 'off'),
         'VERIFIED ONLY': (row: Row) => (row['verified_only'] ? 'on' : 'off'),
         SANDBOX: (row: Row) => (row['sandbox'] ? 'yes' : ''),
+        'FROZEN SINCE': (row: Row) => row['frozen_at'] ?? '',
         CREATED: (row: Row) => row['created_at'],
       };
       session.print(rows, table(rows, columns, 'There is no company yet: add one with `truckroll company create`.'));
@@ -129,6 +142,26 @@ export function register(program: Command, session: Session): void {
     .action(async (id: string, { to }: { to: string }) => {
       const { exportCompany } = await import('../leaving/export.ts');
       await exportCompany(session, id, to);
+    });
+
+  company
+    .command('freeze')
+    .description('Refuse every change of a company, for example while it is moved. It can be read.')
+    .argument('<id>', 'id of the company')
+    .addHelpText('after', FREEZE_HELP)
+    .action(async (id: string) => {
+      const { freezeCompany } = await import('../moving/freeze.ts');
+      await freezeCompany(session, id);
+    });
+
+  company
+    .command('unfreeze')
+    .description('Accept changes of a frozen company again.')
+    .argument('<id>', 'id of the company')
+    .addHelpText('after', UNFREEZE_HELP)
+    .action(async (id: string) => {
+      const { unfreezeCompany } = await import('../moving/freeze.ts');
+      await unfreezeCompany(session, id);
     });
 
   company

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { isUuid } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
-import type { GetPersonResponse } from '@truckroll/contract/gen/records/v1/erasures';
+import { ErasureServiceService, type GetPersonResponse } from '@truckroll/contract/gen/records/v1/erasures';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Session } from '../session.ts';
 import { findMentions, listMentions, type Mentions } from './mentions.ts';
@@ -22,7 +22,7 @@ export async function erasePerson(session: Session, given: Named, name: string |
   const person = { ...given, company_id: given.company_id.toLowerCase(), id: given.id.toLowerCase() };
   // Each service records the first look only.
   const options = { requestId: randomUUID(), signal: session.io.signal };
-  const ask = (): Promise<States<GetPersonResponse>> => askAll(session, 'erase people', (service) => service.getPerson(person, options));
+  const ask = (): Promise<States<GetPersonResponse>> => askAll(session, ErasureServiceService, 'erase people', (service) => service.getPerson(person, options));
   const found = await ask();
   // Integrations is the first to begin.
   const begun = found.get('integrations')?.erasure;

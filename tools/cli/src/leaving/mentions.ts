@@ -1,6 +1,6 @@
 // Lists texts of other records that still name an erased person (decisions §19), so that the operator can have them corrected.
 import type { Owner } from '@truckroll/contract';
-import type { Mention } from '@truckroll/contract/gen/records/v1/erasures';
+import { ErasureServiceService, type Mention } from '@truckroll/contract/gen/records/v1/erasures';
 import { table } from '@truckroll/integrator-cli/terminal/table';
 import type { Session } from '../session.ts';
 import { askAll } from './services.ts';
@@ -20,7 +20,7 @@ export interface Mentions {
 export async function findMentions(session: Session, companyId: string, texts: readonly string[]): Promise<Mentions> {
   session.note('Looking for the person in texts of other records.');
   let more = 0;
-  const found = await askAll(session, 'find texts', async (service) => {
+  const found = await askAll(session, ErasureServiceService, 'find texts', async (service) => {
     const all: Mention[] = [];
     for await (const answer of service.findMentions({ company_id: companyId, texts: [...texts] }, { signal: session.io.signal })) {
       all.push(...answer.mentions);

@@ -1,7 +1,6 @@
-// What the commands share that delete a company or erase a person: they ask every service how far it is, wait for all of them, and list rows.
+// What the commands share that delete or freeze a company or erase a person: they ask every service how far it is, wait for all of them, and list rows.
 import { formatInstant, owners, type Owner } from '@truckroll/contract';
-import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
-import type { Callers } from '@truckroll/grpc';
+import type { Callers, Definition } from '@truckroll/grpc';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import { table } from '@truckroll/integrator-cli/terminal/table';
@@ -35,10 +34,15 @@ export interface Work {
 }
 
 /** Asks every service. Refuses while one replica that answers is of a release before this command, which would keep the data. */
-export async function askAll<T>(session: Session, task: string, ask: (service: Callers<typeof ErasureServiceService>) => Promise<T>): Promise<States<T>> {
+export async function askAll<const D extends Definition, T>(
+  session: Session,
+  definition: D,
+  task: string,
+  ask: (service: Callers<D>) => Promise<T>,
+): Promise<States<T>> {
   const answers = owners.map(async (service) => {
     try {
-      return [service, await ask(session.channel(service).client(ErasureServiceService))] as const;
+      return [service, await ask(session.channel(service).client(definition))] as const;
     } catch (error) {
       if (isUnimplemented(error)) throw new Failure(`${service} is of a release that cannot ${task}: upgrade it first.`, EXIT.refused, error);
       throw session.away(service, error);

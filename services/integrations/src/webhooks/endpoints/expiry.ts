@@ -1,6 +1,6 @@
 // Endpoints that are removed by themselves, such as those of `truckroll listen`, which may crash before it removes its own.
 import { formatInstant } from '@truckroll/contract';
-import type { Database, Transaction } from '@truckroll/postgres';
+import { notFreezing, type Database, type Transaction } from '@truckroll/postgres';
 import { PeriodicTask, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import type { SecretBox } from './secrets.ts';
@@ -25,7 +25,8 @@ export async function removeExpired(database: Database, secrets: SecretBox): Pro
   for (let removed = 0; ; ) {
     const { rows } = await database.query<{ company_id: string; id: string }>({
       name: 'select_expired_webhooks',
-      text: `select company_id, id from webhook_endpoints where expires_at <= now() and deleted_at is null order by expires_at limit ${REMOVED_AT_ONCE}`,
+      text: `select company_id, id from webhook_endpoints where expires_at <= now() and deleted_at is null and ${notFreezing('webhook_endpoints.company_id')}
+        order by expires_at limit ${REMOVED_AT_ONCE}`,
     });
     for (const { company_id: companyId, id } of rows) {
       await database.of(companyId).transaction(

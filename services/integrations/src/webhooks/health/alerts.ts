@@ -1,7 +1,7 @@
 // Sends e-mails about endpoints that fail, are disabled, or deliver again.
 import { formatInstant, now, type JsonProblem } from '@truckroll/contract';
 import { queued } from '@truckroll/mail';
-import type { Database, Queryable, Transaction } from '@truckroll/postgres';
+import { notFreezing, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import { takeOne } from '../../budgets.ts';
@@ -94,7 +94,7 @@ export async function sendAlerts(database: Database, at = now()): Promise<void> 
   const { rows } = await database.query<Row>({
     name: 'webhooks_to_alert',
     // An alert about an endpoint that was disabled is late only if there was another; a release of before this one sends its own.
-    text: `select ${COLUMNS} from webhook_endpoints e where e.deleted_at is null and (
+    text: `select ${COLUMNS} from webhook_endpoints e where e.deleted_at is null and ${notFreezing('e.company_id')} and (
       e.alerted_at is not null or (e.enabled and e.failing_since <= $1::timestamptz - interval '1 hour'))`,
     values: [formatInstant(at)],
   });

@@ -1,6 +1,6 @@
 // Stores counts, and merges old ones into longer periods, so that an endpoint has fewer than a thousand rows, however busy it is.
 import { formatInstant, now } from '@truckroll/contract';
-import type { Database, Statement } from '@truckroll/postgres';
+import { notFreezing, type Database, type Statement } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 import { LATENCY_BOUNDS, gathered, startOf, type CountsRow } from './counts.ts';
@@ -86,7 +86,7 @@ async function takeSome(db: Pick<Database, 'query'>, minutes: CountsRow['minutes
   const { rows } = await db.query<CountsRow>({
     name: 'take_webhook_counts',
     text: `delete from webhook_counts c using (
-        select company_id, endpoint_id, at, minutes from webhook_counts where minutes = $1 and at < $2 order by at limit ${MOST_ROWS} for update skip locked) o
+        select company_id, endpoint_id, at, minutes from webhook_counts where minutes = $1 and at < $2 and ${notFreezing('webhook_counts.company_id')} order by at limit ${MOST_ROWS} for update skip locked) o
       where c.company_id = o.company_id and c.endpoint_id = o.endpoint_id and c.at = o.at and c.minutes = o.minutes
       returning c.company_id as "companyId", c.endpoint_id as "endpointId", c.at, c.minutes, c.delivered, c.failed, c.latencies,
         c.last_success_at as "lastSuccessAt"`,

@@ -1,7 +1,7 @@
 // The log keeps the beginning of every answer, and of a company's longer answers as much as its daily budget allows (decisions §17).
 import { firstHeaders } from '@truckroll/contract';
 import type { ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import type { Queryable } from '@truckroll/postgres';
+import { notFrozen, type Queryable } from '@truckroll/postgres';
 import { ANSWER_BYTES, TODAY } from '../../budgets.ts';
 import { dayOfDelivery } from './delivery-id.ts';
 
@@ -24,7 +24,7 @@ export async function withinBudget(tx: Queryable, reported: readonly ReportReque
   const { rows } = await tx.query<{ id: string; company_id: string; used: number }>({
     name: 'budgets_of_answers',
     text: `select d.id, d.company_id, coalesce(b.used, 0)::bigint as used from unnest($1::date[], $2::uuid[]) g (day, id)
-      join webhook_deliveries d on d.day = g.day and d.id = g.id
+      join webhook_deliveries d on d.day = g.day and d.id = g.id and ${notFrozen('d.company_id')}
       left join company_budgets b on b.company_id = d.company_id and b.budget = 'answers' and b.day = ${TODAY}`,
     values: [long.map(({ delivery_id }) => dayOfDelivery(delivery_id)), long.map(({ delivery_id }) => delivery_id)],
   });

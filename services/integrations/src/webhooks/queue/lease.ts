@@ -1,7 +1,7 @@
 // DeliveryService.Lease and Renew: lease due deliveries to a worker for a limited time, which ends early if the worker does.
 import { now } from '@truckroll/contract';
 import type { LeaseRequest, LeaseResponse, LeasedDelivery, RenewRequest, RenewResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { binaryArrays, type Database, type Transaction } from '@truckroll/postgres';
+import { binaryArrays, notFreezing, type Database, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { checked } from '../../requests.ts';
 import { openHeaders, type StoredHeaders } from '../endpoints/custom-headers.ts';
@@ -89,7 +89,7 @@ async function freeExpired(tx: Transaction): Promise<void> {
     name: 'free_expired_leases',
     text: `with expired as (
         select q.delivery_id, q.day, e.company_id, not (e.enabled or q.forced) as off from webhook_queue q join webhook_endpoints e on e.id = q.endpoint_id
-        where q.leased_until <= ${NOW} for update of q skip locked),
+        where q.leased_until <= ${NOW} and ${notFreezing('e.company_id')} for update of q skip locked),
       gone as (delete from webhook_queue q using expired x where x.off and q.delivery_id = x.delivery_id),
       skipped as (update webhook_deliveries d set state = 'SKIPPED', changed_at = ${NOW} from expired x
         where x.off and d.company_id = x.company_id and d.day = x.day and d.id = x.delivery_id)
@@ -136,7 +136,8 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
           from webhook_queue q where ${IS_PROBE} and q.endpoint_id = e.id and q.due_at <= ${NOW}
           order by q.due_at, q.sequence
           limit least(greatest($1::int - in_flight.leased, case when in_flight.probes = 0 then 1 else 0 end), ${ALLOWED})) d
-        where e.deleted_at is null and not exists (select from busy b where b.company_id = e.company_id and b.room = 0)),
+        where e.deleted_at is null and ${notFreezing('e.company_id')}
+          and not exists (select from busy b where b.company_id = e.company_id and b.room = 0)),
       open as (
         select e.id, e.enabled, e.company_id, greatest(0, least(
             case when e.slowdowns > 0 then 1 else $1::int end
@@ -145,6 +146,7 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
           - (select count(*) from probes p where p.endpoint_id = e.id)) as room
         from queued join webhook_endpoints e on e.id = queued.endpoint_id
         where queued.due_at <= ${NOW} and e.deleted_at is null and (e.resume_at is null or e.resume_at <= ${NOW}) and e.id <> all($2::uuid[])
+          and ${notFreezing('e.company_id')}
           and not exists (select from busy b where b.company_id = e.company_id and b.room = 0)),
       due as (
         select d.*, row_number() over (partition by d.company_id order by not d.probe, d.ordinal, d.due_at) as turn from (
@@ -280,7 +282,7 @@ async function endLeases(tx: Transaction, workers: readonly string[]): Promise<v
   await tx.query({
     name: 'end_webhook_leases',
     text: `update webhook_queue set leased_until = statement_timestamp()
-      where leased_until > statement_timestamp() and worker = any($1::text[])`,
+      where leased_until > statement_timestamp() and worker = any($1::text[]) and ${notFreezing('webhook_queue.company_id')}`,
     values: [workers],
   });
 }

@@ -2,7 +2,7 @@
 import type { Task } from '@truckroll/catch-up';
 import { checkRecoveryRange, formatInstant, now, refuseBroken } from '@truckroll/contract';
 import { RecoveryInclude, type RecoverWebhookRequest, type RecoverWebhookResponse } from '@truckroll/contract/gen/integrations/v1/webhooks';
-import type { Database, Transaction } from '@truckroll/postgres';
+import { notFreezing, type Database, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { callerOf, checked } from '../../requests.ts';
 import { auditEndpoint } from '../endpoints/audit.ts';
@@ -86,7 +86,7 @@ export async function recoverSome(database: Database): Promise<boolean> {
     const { rows } = await tx.query<Range>({
       name: 'next_webhook_recovery',
       text: `select e.company_id, r.endpoint_id, r.since, r.until, r.skipped_since from webhook_recoveries r join webhook_endpoints e on e.id = r.endpoint_id
-        order by r.endpoint_id limit 1 for update of r skip locked for share of e skip locked`,
+        where ${notFreezing('e.company_id')} order by r.endpoint_id limit 1 for update of r skip locked for share of e skip locked`,
     });
     const [range] = rows;
     if (range === undefined) return false;
@@ -138,7 +138,7 @@ export async function sendResumed(database: Database): Promise<void> {
     const { rows } = await tx.query<{ id: string }>({
       name: 'send_resumed_webhooks',
       text: `update webhook_endpoints e set resuming = false, resume_at = null
-        where e.resume_at = ${HELD} and e.resuming and not exists (select from webhook_recoveries r where r.endpoint_id = e.id) returning e.id`,
+        where e.resume_at = ${HELD} and e.resuming and ${notFreezing('e.company_id')} and not exists (select from webhook_recoveries r where r.endpoint_id = e.id) returning e.id`,
     });
     for (const { id } of rows) notifyDue(tx, id);
   });

@@ -1,6 +1,6 @@
 // Sends events of a period to an endpoint again (decisions §15): those that it missed, or all. One window of events per transaction.
 import { TEST_EVENT, formatInstant } from '@truckroll/contract';
-import type { Database, Queryable, Transaction } from '@truckroll/postgres';
+import { notFreezing, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
 import { dayOf, firstIdAt } from '../log/delivery-id.ts';
 import { notifyDue } from './due-notices.ts';
 import { insertingDeliveries, type NewDelivery, type Stored } from './insert.ts';
@@ -141,7 +141,7 @@ export async function replaySome(database: Database): Promise<boolean> {
     const { rows } = await tx.query<WebhookReplay & { id: number }>({
       name: 'next_webhook_replay',
       text: `select r.id, e.company_id, r.endpoint_id, r.since, r.until, r.delivered from webhook_replays r join webhook_endpoints e on e.id = r.endpoint_id
-        order by r.id limit 1 for update of r skip locked for share of e skip locked`,
+        where ${notFreezing('e.company_id')} order by r.id limit 1 for update of r skip locked for share of e skip locked`,
     });
     const [replay] = rows;
     if (replay === undefined) return false;

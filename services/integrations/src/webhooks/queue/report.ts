@@ -9,7 +9,7 @@ import {
   type ReportResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { ERASED_PERSON } from '@truckroll/outbox';
-import { binaryArrays, type Statement, type Transaction } from '@truckroll/postgres';
+import { binaryArrays, notFrozen, type Statement, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { checked } from '../../requests.ts';
 import { spending } from '../../budgets.ts';
@@ -146,7 +146,7 @@ export async function storeAttempts(tx: Transaction, reported: readonly ReportRe
   return attempts.map(({ delivery_id: id }) => answers.get(id) as ReportResponse);
 }
 
-/** Locks the deliveries of a day and returns them with their queue rows, if they have any. */
+/** Locks the deliveries of a day, without those of frozen companies, and returns them with their queue rows, if they have any. */
 async function find(tx: Transaction, day: string, attempts: readonly ReportRequest[]): Promise<Found[]> {
   const { rows } = await tx.query<Found>({
     name: 'find_reported_deliveries',
@@ -154,7 +154,7 @@ async function find(tx: Transaction, day: string, attempts: readonly ReportReque
         e.enabled, e.paused_at is not null as paused, e.failing_since, e.slowdowns, e.resume_at, e.circuit_open_until, exists (
           select from webhook_queue o where o.endpoint_id = d.endpoint_id and o.due_at <= now() and o.leased_until is null) as more_due
       from webhook_deliveries d join webhook_endpoints e on e.company_id = d.company_id and e.id = d.endpoint_id left join webhook_queue q on q.delivery_id = d.id
-      where d.day = $1 and d.id = any($2::uuid[]) order by d.id for update of d`,
+      where d.day = $1 and d.id = any($2::uuid[]) and ${notFrozen('d.company_id')} order by d.id for update of d`,
     values: [day, uuid(attempts.map(({ delivery_id }) => delivery_id))],
   });
   return rows;
@@ -182,7 +182,7 @@ async function insertAttempts(tx: Transaction, day: string, attempts: readonly R
       from unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::timestamptz[], $6::boolean[], $7::integer[], $8::text[], $9::text[], $10::text[],
           $11::jsonb[], $12::jsonb[], $13::bytea[], $14::boolean[])
         a (id, lease_token, started_at, ended_at, succeeded, status, error, error_message, address, request_headers, response_headers, response_body, response_truncated)
-      cross join lateral (select company_id, attempts, event_id from webhook_deliveries where day = $1 and id = a.id limit 1) d on conflict do nothing returning delivery_id as id`,
+      cross join lateral (select company_id, attempts, event_id from webhook_deliveries where day = $1 and id = a.id and ${notFrozen('webhook_deliveries.company_id')} limit 1) d on conflict do nothing returning delivery_id as id`,
     values: [
       day,
       uuid(of(({ delivery_id }) => delivery_id)),

@@ -1,5 +1,5 @@
 // Skips queued deliveries: those of a disabled endpoint, and those that have waited too long for a paused one.
-import type { Database, Transaction } from '@truckroll/postgres';
+import { notFreezing, type Database, type Transaction } from '@truckroll/postgres';
 
 /** The resume_at of endpoints to which nothing is sent yet, as the trigger of 0017_webhook_states.sql sets it. Finds them by index. */
 export const HELD = `'2200-01-01 00:00:00+00'::timestamptz`;
@@ -15,7 +15,7 @@ export async function skipOverdue(database: Database): Promise<boolean> {
       const { rows } = await tx.query<{ id: string; company_id: string }>({
         name: 'next_overdue_pause',
         text: `select e.id, e.company_id from webhook_endpoints e
-          where e.resume_at = ${HELD} and e.paused_at < now() - ${KEPT} and e.deleted_at is null and exists (
+          where e.resume_at = ${HELD} and e.paused_at < now() - ${KEPT} and e.deleted_at is null and ${notFreezing('e.company_id')} and exists (
             select from webhook_queue q where q.endpoint_id = e.id and q.leased_until is null and q.due_at < now() - ${KEPT} and not q.forced)
           order by e.id limit 1 for no key update of e skip locked`,
       });

@@ -1,0 +1,100 @@
+// `truckroll company freeze` and `unfreeze` (docs/adr/0026): one service after the other. Each run continues where the last one stopped.
+import { formatInstant, isUuid, type Owner } from '@truckroll/contract';
+import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
+import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
+import type { Callers } from '@truckroll/grpc';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { isUnavailable } from '@truckroll/postgres';
+import { pause } from '@truckroll/process';
+import { askAll } from '../leaving/services.ts';
+import type { Session } from '../session.ts';
+
+/** Owners first, and before each service those whose messages it reads: none is published that a later one would refuse. */
+const ORDER: readonly Owner[] = ['scheduling', 'billing', 'reporting', 'integrations'];
+/** Interval between calls, and time after which it says what a service waits for, in ms. */
+const LOOK_MS = 200;
+const SAY_MS = 5000;
+/** Deadline of a call, in ms: it may wait for an import of the company. */
+const DEADLINE_MS = 30_000;
+/** Time in ms for which it tries to remove triggers. They refuse nothing any more. */
+const REMOVE_MS = 10_000;
+
+export async function freezeCompany(session: Session, given: string): Promise<void> {
+  const { id, company, states } = await look(session, given);
+  if (company === undefined) throw new Failure(`There is no company ${id}: see the ids with \`truckroll company list\`.`, EXIT.refused);
+  if (states.every(({ closed }) => closed)) {
+    throw new Failure(`The company ${id} has been frozen since ${formatInstant(company.frozen_at ?? 0)}.`, EXIT.refused);
+  }
+  const { frozen_at: frozenAt } = await session.client('integrations', CompanyAdminServiceService).freezeCompany({ id });
+  for (const owner of ORDER) {
+    await repeat(session, owner, async (service, options) => {
+      const { state } = await service.freeze({ company_id: id }, options);
+      return state?.closed === true ? undefined : (state?.waits_for ?? 'an answer');
+    });
+  }
+  const frozen = formatInstant(frozenAt);
+  session.print({ company_id: id, frozen: true, frozen_at: frozen }, `The company ${id} is frozen since ${frozen}: it can be read, and not changed.`);
+}
+
+export async function unfreezeCompany(session: Session, given: string): Promise<void> {
+  const { id, company, states } = await look(session, given);
+  if (company?.frozen_at == null && states.every(({ begun }) => !begun)) throw new Failure(`The company ${id} is not frozen.`, EXIT.refused);
+  for (const owner of ORDER.toReversed()) {
+    await repeat(session, owner, async (service, options) => {
+      await service.unfreeze({ company_id: id }, options);
+      return undefined;
+    });
+  }
+  if (company !== undefined) await session.client('integrations', CompanyAdminServiceService).unfreezeCompany({ id });
+  const until = performance.now() + REMOVE_MS;
+  const left: { service: Owner; tables: readonly string[] }[] = [];
+  for (const owner of ORDER) {
+    await repeat(session, owner, async (service, options) => {
+      const { tables } = await service.removeFences({ company_id: id }, options);
+      if (tables.length === 0) return undefined;
+      if (performance.now() < until) return `transactions that use ${tables.join(', ')}`;
+      left.push({ service: owner, tables });
+      return undefined;
+    });
+  }
+  const triggers = left.map(({ service, tables }) => `${service} still has triggers on ${tables.join(', ')}, which refuse nothing: run this again later.`);
+  session.print({ company_id: id, frozen: false, left }, [`The company ${id} can be changed again.`, ...triggers].join('\n'));
+}
+
+async function look(session: Session, given: string) {
+  if (!isUuid(given)) throw new Failure(`${given} is no id of a company: see the ids with \`truckroll company list\`.`, EXIT.usage);
+  const id = given.toLowerCase();
+  const found = await askAll(session, FreezeServiceService, 'freeze companies', (service) =>
+    service.getFreeze({ company_id: id }, { signal: session.io.signal }),
+  );
+  const { companies } = await session.client('integrations', CompanyAdminServiceService).listCompanies({ id });
+  const company: CompanyAccount | undefined = companies[0];
+  return { id, company, states: [...found.values()].map(({ state }) => state ?? { begun: false, closed: false }) };
+}
+
+type Calls = Callers<typeof FreezeServiceService>;
+
+/** Repeats a call until it waits for nothing, also while the service is away. */
+async function repeat(
+  session: Session,
+  owner: Owner,
+  call: (service: Calls, options: { signal: AbortSignal; deadlineMs: number }) => Promise<string | undefined>,
+): Promise<void> {
+  const { signal } = session.io;
+  let said: string | undefined;
+  for (let since = performance.now(), before: string | undefined; ; await pause(LOOK_MS, signal)) {
+    signal.throwIfAborted();
+    let waitsFor: string | undefined;
+    try {
+      waitsFor = await call(session.channel(owner).client(FreezeServiceService), { signal, deadlineMs: DEADLINE_MS });
+      if (waitsFor === undefined) return;
+    } catch (error) {
+      if (!isUnavailable(error)) throw session.away(owner, error);
+      waitsFor = 'PostgreSQL or Kafka, or does not answer';
+    }
+    if (waitsFor !== before) [before, since] = [waitsFor, performance.now()];
+    if (said === waitsFor || performance.now() - since < SAY_MS) continue;
+    said = waitsFor;
+    session.note(`${owner} waits for ${waitsFor}.`);
+  }
+}
