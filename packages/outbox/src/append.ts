@@ -43,8 +43,7 @@ const APPEND = appendingText(1);
 
 /** Throws EventTooLarge. */
 export function appendingValues(events: readonly OutgoingEvent[]): unknown[] {
-  const people = events.map((event) => (event.people === undefined || event.people.length === 0 ? null : event.people.join(' ')));
-  events.forEach((event, index) => refuseLarge(event, (event.payload?.length ?? 0) + (people[index]?.length ?? 0)));
+  for (const event of events) refuseLarge(event, (event.payload?.length ?? 0) + (event.people?.length ?? 0));
   return [
     binaryArrays.uuid(events.map((event) => event.id ?? randomUUID())),
     binaryArrays.text(events.map((event) => event.topic)),
@@ -53,7 +52,7 @@ export function appendingValues(events: readonly OutgoingEvent[]): unknown[] {
     binaryArrays.uuid(events.map((event) => event.companyId)),
     binaryArrays.bigint(events.map((event) => event.sequence)),
     binaryArrays.bytea(events.map((event) => event.payload)),
-    binaryArrays.text(people),
+    binaryArrays.text(events.map((event) => event.people ?? null)),
     activeTraceparent() ?? null,
     currentRequest()?.requestId ?? null,
   ];

@@ -14,8 +14,8 @@ export interface OutgoingEvent {
   readonly sequence?: number;
   /** UUID. Default: a new one. Set it when the caller uses the id elsewhere. */
   readonly id?: string;
-  /** Ids of people that texts of the payload name without a reference. */
-  readonly people?: readonly string[];
+  /** Ids of people that texts of the payload name without a reference, with a space between two. */
+  readonly people?: string | undefined;
 }
 
 export interface OutboxRow {
@@ -54,10 +54,7 @@ export interface IncomingEvent {
   readonly trace: string | undefined;
   /** The request that caused it; undefined if there was none or the publisher is an older release. */
   readonly requestId: string | undefined;
-  /**
-   * Ids of people that texts of the payload name without a reference, with a space between two; undefined if there are none or the publisher
-   * is an older release.
-   */
+  /** As in OutgoingEvent; undefined if there are none or the publisher is an older release. */
   readonly people?: string | undefined;
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { PersonStep } from '@truckroll/erasure';
 import type { Database } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
-import { openFreshDatabase } from '@truckroll/testing';
+import { openFreshDatabase, whileOpen } from '@truckroll/testing';
 import { schema } from '../src/schema.ts';
 import { personSteps } from '../src/webhooks/log/erase-person.ts';
 import { Partitions } from '../src/webhooks/log/partitions.ts';
@@ -16,7 +16,7 @@ const person = { companyId, kind: 'accounts', id };
 
 let database: Database;
 let close: () => Promise<void>;
-const sql = async (text: string, ...values: unknown[]) => (await database.query({ text, values })).rows;
+const sql = async (text: string, ...values: unknown[]) => (await database.query<Record<string, unknown>>({ text, values })).rows;
 
 beforeAll(async () => {
   ({ database, close } = await openFreshDatabase(schema));
@@ -79,6 +79,29 @@ test('replaces what events, the log, deliveries and answers show of the person, 
   }
   expect(await sql('select count(*) from webhook_attempts where company_id = $1 and response_body = $2', other, Buffer.from('Ann'))).toEqual(before);
   expect(await round()).toEqual({ webhook_events: 0, webhook_deliveries: 0 });
+});
+
+test('waits for a report that began before, and replaces its answer', async () => {
+  const answer = `select convert_from(response_body, 'UTF8') as answer from webhook_attempts where day = $1::date and delivery_id = $2 order by number`;
+  const [delivery] = await sql(
+    `select d.day::text as day, d.id from webhook_deliveries d join webhook_events e on e.day = d.day and e.id = d.event_id
+      where d.company_id = $1 and convert_from(e.body, 'UTF8')::json -> 'data' -> 'account' ->> 'id' = $2 limit 1`,
+    ...[companyId, id],
+  );
+  const place = [delivery!['day'], delivery!['id']];
+  await whileOpen(
+    database,
+    (tx) => tx.query({ text: 'select from webhook_deliveries where day = $1::date and id = $2 for update', values: place }),
+    () => round(),
+    (tx) =>
+      tx.query({
+        text: `insert into webhook_attempts (day, delivery_id, company_id, lease_token, number, started_at, ended_at, succeeded, request_headers,
+            response_headers, response_body, response_truncated)
+          values ($1::date, $2, $3, gen_random_uuid(), 2, now(), now(), true, '[]', '[]', 'Ann', false)`,
+        values: [...place, companyId],
+      }),
+  );
+  expect(await sql(answer, ...place)).toEqual([{ answer: 'Erased person' }, { answer: 'Erased person' }]);
 });
 
 test('replaces messages that name a team member in a text', async () => {

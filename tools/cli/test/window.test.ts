@@ -8,6 +8,7 @@ import { schema as schedulingSchema } from '@truckroll/scheduling/schema';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
+import { takeWaiting } from '../src/restored/outdated.ts';
 import { readWindow } from '../src/restored/window.ts';
 
 const SINCE = 1_772_377_200_000_000;
@@ -44,6 +45,7 @@ async function publish(events: readonly Published[]): Promise<void> {
       id,
       sequence,
       payload: null,
+      people: `${subject} ${company}`,
     })),
   );
   for (const { id, time } of events) await database.query({ text: 'update outbox set created_at = $2 where event_id = $1', values: [id, formatInstant(time)] });
@@ -90,14 +92,25 @@ test('publishes again what is in the restored data from the given moment on, and
         ({
           placed: {
             version,
-            event: { sequence },
+            event: { sequence, people },
           },
-        }) => [version, sequence],
+        }) => [version, sequence, people],
       )
       .toSorted(),
   ).toEqual([
-    [2, 2],
-    [3, 1],
+    [2, 2, `${request} ${company}`],
+    [3, 1, `${interaction} ${company}`],
   ]);
   expect(window.newest).toBe(5);
 }, 30_000);
+
+test('takes events that were never published as they are, with the people that they name', async () => {
+  const { database } = scheduling;
+  const event = { topic: topics.serviceRequests.name, key: `${company}/x`, type: 'any', companyId: company, id: randomUUID(), payload: null };
+  await append(database, [
+    { ...event, sequence: 7, people: company },
+    { ...event, id: randomUUID() },
+  ]);
+  const taken = (await takeWaiting(database)).map(({ event: { sequence, people } }) => ({ sequence, people }));
+  expect(taken).toEqual([{ sequence: 7, people: company }, {}]);
+});

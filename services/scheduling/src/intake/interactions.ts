@@ -98,7 +98,7 @@ export async function insertInteraction(
       values ($1, $2, $3, $4, $5, $4, $6, $7, $8, ${interactions.version}) on conflict do nothing`,
     values: [companyId, record.id, completed ? 1 : 0, Buffer.from(Interaction.encode(record).finish()), fingerprint, ...listed(record)],
   });
-  if (rowCount === 1 && completed) await append(tx, [{ ...interactionCompleted(companyId, record, now()), people }]);
+  if (rowCount === 1 && completed) await append(tx, [{ ...interactionCompleted(companyId, record, now()), people: people.join(' ') || undefined }]);
   return rowCount === 1;
 }
 

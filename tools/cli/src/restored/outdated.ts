@@ -59,7 +59,7 @@ export async function takeWaiting(tx: Queryable): Promise<Placed[]> {
       id: event_id,
       companyId: company_id,
       ...(sequence === null ? {} : { sequence }),
-      ...(people == null ? {} : { people: people.split(' ') }),
+      people: people ?? undefined,
     },
   }));
 }

@@ -52,8 +52,8 @@ export async function readWindow({ kafka, scheduling, integrations, since, signa
   return { repeated, undone, newest };
 }
 
-function placedOf({ id, topic, key, type, companyId, payload, sequence, version }: IncomingEvent): Placed {
-  return { version, event: { id, topic, key, type, companyId, payload, ...(sequence === undefined ? {} : { sequence }) } };
+function placedOf({ id, topic, key, type, companyId, payload, sequence, version, people }: IncomingEvent): Placed {
+  return { version, event: { id, topic, key, type, companyId, payload, people, ...(sequence === undefined ? {} : { sequence }) } };
 }
 
 function publishedOf({ id, type, companyId, key, sequence = 0, payload, time }: IncomingEvent): PublishedEvent {
