@@ -174,7 +174,7 @@ async function storeMessages(system: System, desk: DispatchDesk, url: string, { 
   await desk.store('contacts', recipient);
   await desk.store('jobs', job);
   const [left, kept] = [await named(), await named()];
-  // The technician is on the first visit no more, and the second message is of a release that did not note whom it names.
+  // The technician is on the first visit no more, and the second message is of a release that noted no names.
   expect((await desk.remove(left.assignment, left.revision)).status).toBe(200);
   await system.database.query({ text: 'update scheduling.notifications set team_member_ids = null where id = $1', values: [kept.id] });
   return { customer, recordRequest, recordCall, addToVisit, named: [left.id, kept.id] as const };

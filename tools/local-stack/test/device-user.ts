@@ -1,4 +1,4 @@
-// Somebody who signs a program in at the issuer of `npm start`: enters its code in a browser, and chooses who they are.
+// A user who signs a program in at the issuer of `npm start`, as in a browser: enters its code, and chooses a user.
 import type { ChildProcess } from 'node:child_process';
 
 const ASKED = /^Open (\S+) and enter the code/m;
@@ -41,7 +41,7 @@ export async function signIn(address: string): Promise<void> {
   const confirming = await ask(fieldsOf(entering));
   const users = await ask(fieldsOf(confirming));
   const [subject] = /(?<=name="subject" value=")[^"]+/.exec(users) ?? [];
-  if (subject === undefined) throw new Error(`there is nobody to choose: ${users}`);
+  if (subject === undefined) throw new Error(`there is no user to choose: ${users}`);
   await ask({ subject });
 }
 
