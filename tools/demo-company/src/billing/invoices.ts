@@ -8,7 +8,7 @@ import { maintenancePlanId } from '../scheduling/jobs.ts';
 import { makerOf, type Spelled } from '../shapes/maker.ts';
 
 /** One payment attempt: its status, the cents paid, and the cents applied to the invoice. */
-export type Attempt = readonly [status: Spelled<PaymentStatus> | null, paid: number, applied: number];
+export type PaymentAttempt = readonly [status: Spelled<PaymentStatus> | null, paid: number, applied: number];
 
 /** How an invoice is paid. `part` is some of the total, and `up` more than it. */
 export const ATTEMPTS = {
@@ -25,7 +25,7 @@ export const ATTEMPTS = {
   canceled: (_, part) => [['CANCELED', part, part]],
   submitting: (total) => [['SUBMITTING', total, total]],
   unknown: (total) => [[null, total, total]],
-} as const satisfies Record<string, (total: number, part: number, up: number) => readonly Attempt[]>;
+} as const satisfies Record<string, (total: number, part: number, up: number) => readonly PaymentAttempt[]>;
 
 export type Paid = keyof typeof ATTEMPTS;
 

@@ -3,7 +3,7 @@ import type { Company, JobPlan } from '../company.ts';
 import { Rota, drawOf, idOf, stream, type Draw } from '../random.ts';
 import { BATCH_JOBS, planJob } from '../scheduling/job-plan.ts';
 import { DAY, MINUTE, SECOND } from '../time.ts';
-import { ATTEMPTS, invoicesOf, type Attempt, type InvoicePlan, type Paid } from './invoices.ts';
+import { ATTEMPTS, invoicesOf, type PaymentAttempt, type InvoicePlan, type Paid } from './invoices.ts';
 import { makerOf, type Spelled } from '../shapes/maker.ts';
 import type { Refund, RefundStatus } from '@truckroll/contract/gen/billing/v1/refunds';
 
@@ -15,7 +15,7 @@ type Method = Spelled<PaymentMethod>;
 const METHODS = new Rota<Method>('payment methods', { CARD: 12, ACH: 6, CHECK: 6, CASH: 4, VENMO: 2, PAYPAL: 2, CASHAPP: 2, OTHER: 2, WISETACK_LOAN: 2 });
 
 const PREPAID_EVERY = 29;
-const PREPAYMENTS = new Rota<Attempt[0]>('prepayments', [
+const PREPAYMENTS = new Rota<PaymentAttempt[0]>('prepayments', [
   ['PAID', 3],
   ['PENDING', 1],
   ['PROCESSING', 1],
@@ -25,13 +25,13 @@ const PREPAYMENTS = new Rota<Attempt[0]>('prepayments', [
 
 type PaymentPlan = ReturnType<typeof planPayment>;
 
-function attemptsOf(paid: Paid, total: number, draw: Draw): readonly Attempt[] {
+function attemptsOf(paid: Paid, total: number, draw: Draw): readonly PaymentAttempt[] {
   const part = Math.max(1, Math.floor(total * draw.pick([0.25, 0.5, 0.6])));
   return ATTEMPTS[paid](total, part, Math.ceil((total + 1) / 1_000) * 1_000);
 }
 
 interface Received {
-  readonly status: Attempt[0];
+  readonly status: PaymentAttempt[0];
   readonly cents: number;
   readonly since: number;
   readonly allocations: readonly { invoice_id: string; applied_cents: number }[];
