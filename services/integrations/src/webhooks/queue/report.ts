@@ -177,12 +177,13 @@ async function insertAttempts(tx: Transaction, day: string, attempts: readonly R
     text: `insert into webhook_attempts (day, company_id, delivery_id, lease_token, number, started_at, ended_at, succeeded, status, error, error_message,
         address, request_headers, response_headers, response_body, response_truncated)
       select $1::date, d.company_id, a.id, a.lease_token, d.attempts + 1, a.started_at, a.ended_at, a.succeeded, a.status, a.error, a.error_message,
-        a.address, a.request_headers, case when ${LATE} then '[]' else a.response_headers end, case when ${LATE} then $15 else a.response_body end,
+        a.address, a.request_headers, case when d.late then '[]' else a.response_headers end, case when d.late then $15 else a.response_body end,
         a.response_truncated
       from unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::timestamptz[], $6::boolean[], $7::integer[], $8::text[], $9::text[], $10::text[],
           $11::jsonb[], $12::jsonb[], $13::bytea[], $14::boolean[])
         a (id, lease_token, started_at, ended_at, succeeded, status, error, error_message, address, request_headers, response_headers, response_body, response_truncated)
-      cross join lateral (select company_id, attempts, event_id from webhook_deliveries where day = $1 and id = a.id and ${notFrozen('webhook_deliveries.company_id')} limit 1) d on conflict do nothing returning delivery_id as id`,
+      cross join lateral (select d.company_id, d.attempts, ${LATE} as late from webhook_deliveries d
+        where d.day = $1 and d.id = a.id and ${notFrozen('d.company_id')} limit 1) d on conflict do nothing returning delivery_id as id`,
     values: [
       day,
       uuid(of(({ delivery_id }) => delivery_id)),
