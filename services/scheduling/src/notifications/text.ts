@@ -13,7 +13,7 @@ const NAMES = new RegExp(`^(${NEWS} .*${WHO}) .+\\.$`, 's');
 /** Contains no times: the customer's time zone is unknown here, and a time that is an hour off is worse than none. */
 export function defaultMessage(visit: Pick<Visit, 'number' | 'assignments'>, { location }: Pick<VisitJob, 'location'>): string {
   const { number } = visit;
-  const names = comingTo(visit).flatMap(({ name }) => name ?? []);
+  const names = comingTo(visit).map(({ name }) => name);
   const address = location?.address ? ` at ${location.address}` : '';
   const who = names.length === 0 ? 'We will tell you who comes.' : `${WHO} ${new Intl.ListFormat('en').format(names)}.`;
   return `${NEWS} ${number}${address}. ${who}`;
