@@ -67,6 +67,11 @@ export async function startPeople() {
     (count) => count >= 5,
   );
   await untilFollowed(system, desk.company);
+  await until(
+    'the entries of the three additions and the removal',
+    async () => (await system.database.query({ text: `select from integrations.audit_events where action like 'assignment.%'` })).rowCount,
+    (count) => count === 4,
+  );
   return {
     ...{ system, receiver, desk, other, user, ...records, ...messages },
     async stop() {
