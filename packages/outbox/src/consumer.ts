@@ -164,12 +164,15 @@ export class Consumer implements BackgroundPart {
     };
     const placeOf = await retrying(places, failed, this.#stopping.signal).catch(() => undefined);
     if (this.#stopping.signal.aborted) return;
+    // Also if no message comes: the member before may have stored the places without committing them.
+    this.#commit ??= (all) => consumer.commitOffsets(all.flatMap(({ topic, partitions }) => partitions.map((each) => ({ topic, ...each }))));
     for (const [topic, partitions] of Object.entries(assigned)) {
       for (const partition of partitions) {
         const place = placeOf?.(topic.slice(kafka.prefix.length), partition);
         if (place === undefined) continue;
         consumer.seek({ topic, partition, offset: String(place) });
         this.#ahead.add(`${topic}/${partition}`);
+        this.#note(topic, partition, place);
       }
     }
   }
@@ -229,13 +232,15 @@ export class Consumer implements BackgroundPart {
   }
 
   async #reach(topic: string, partition: number, next: number): Promise<void> {
-    const { kafka, places } = this.#options;
-    const inKafka = kafka.prefix + topic;
-    const reached = this.#reached.get(inKafka) ?? new Map<number, string>();
-    this.#reached.set(inKafka, reached.set(partition, String(next)));
-    this.#commitTimer ??= setTimeout(() => void this.#commitNow(), places === undefined ? COMMIT_MS : COMMIT_PLACED_MS);
+    this.#note(this.#options.kafka.prefix + topic, partition, next);
     // While stopping, the timer may fire too late.
     if (this.#stopping.signal.aborted) await this.#commitNow();
+  }
+
+  #note(inKafka: string, partition: number, next: number): void {
+    const reached = this.#reached.get(inKafka) ?? new Map<number, string>();
+    this.#reached.set(inKafka, reached.set(partition, String(next)));
+    this.#commitTimer ??= setTimeout(() => void this.#commitNow(), this.#options.places === undefined ? COMMIT_MS : COMMIT_PLACED_MS);
   }
 
   #passed(topic: string, partition: number, offset: string): void {

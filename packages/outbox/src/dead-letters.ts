@@ -57,7 +57,7 @@ export async function deleteDeadLetters(tx: Queryable, consumer: string, ids: re
   await tx.query({ name: 'delete_dead_letters', text: 'delete from parked_event where consumer = $1 and id = any($2::bigint[])', values: [consumer, ids] });
 }
 
-/** Dead letters with an id above `after`, oldest first, within the limits of `most`; a single one may exceed the bytes. */
+/** Dead letters with an id above `after`, without those of companies that are frozen or about to be, oldest first, within the limits of `most`; a single one may exceed the bytes. */
 export async function deadLettersAfter(
   db: Queryable,
   consumer: string,
@@ -68,7 +68,8 @@ export async function deadLettersAfter(
     name: 'dead_letters_after',
     text: `with next as (
         select id, row_number() over found as ordinal, sum(octet_length(payload)) over found as bytes
-        from (select id, payload from parked_event where consumer = $1 and id > $2 and headers ? 'id' order by id limit $3) p window found as (order by id))
+        from (select id, payload from parked_event where consumer = $1 and id > $2 and headers ? 'id'
+            and not exists (select from frozen_companies f where f.company_id::text = headers ->> 'companyId') order by id limit $3) p window found as (order by id))
       select e.id, e.topic, e.partition, e.log_offset, e.key, e.headers, e.payload, e.reason from next n join parked_event e on e.id = n.id
       where n.ordinal = 1 or coalesce(n.bytes, 0) <= $4 order by e.id`,
     values: [consumer, after, most.events, most.bytes],

@@ -33,17 +33,22 @@ function offsetsOf(kafka: KafkaClient, topics: readonly Topic[], which: 'low' | 
   });
 }
 
-/** Whether the group has committed at least these offsets. */
+/** Whether the group has committed at least these offsets, as far as the topics still have messages before them. */
 export function hasPassed(kafka: KafkaClient, group: string, offsets: Offsets): Promise<boolean> {
-  const inKafka = new Map([...offsets].map(([name, partitions]) => [kafka.prefix + name, partitions]));
   return withAdmin(kafka, async (admin) => {
-    const committed = await admin.fetchOffsets({ groupId: kafka.prefix + group, topics: [...inKafka.keys()] });
-    return committed.every(({ topic, partitions }) =>
-      partitions.every(({ partition, offset }) => {
-        const end = inKafka.get(topic)?.find((each) => each.partition === partition)?.offset ?? '0';
-        return end === '0' || Number(offset) >= Number(end);
-      }),
-    );
+    const topics = [...offsets.keys()].map((name) => kafka.prefix + name);
+    const committed = await admin.fetchOffsets({ groupId: kafka.prefix + group, topics });
+    for (const [name, ends] of offsets) {
+      const reached = committed.find(({ topic }) => topic === kafka.prefix + name)?.partitions ?? [];
+      const kept = await admin.fetchTopicOffsets(kafka.prefix + name);
+      for (const { partition, offset } of ends) {
+        const { low, high } = kept.find((each) => each.partition === partition) ?? { low: '0', high: '0' };
+        // A topic that was lost and made again ends before.
+        const end = Math.min(Number(offset), Number(high));
+        if (end > Number(low) && Number(reached.find((each) => each.partition === partition)?.offset ?? -1) < end) return false;
+      }
+    }
+    return true;
   });
 }
 

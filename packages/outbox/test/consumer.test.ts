@@ -1,6 +1,6 @@
 import { openProducer, samplesOf } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
-import { Consumer, createKafka, ensureTopics, type IncomingEvent, type KafkaClient, type Topic } from '../src/index.ts';
+import { Consumer, createKafka, endsOf, ensureTopics, hasPassed, type IncomingEvent, type KafkaClient, type Topic } from '../src/index.ts';
 import type { ConsumerOptions } from '../src/consumer.ts';
 import { Collected, HEADERS, brokers, createMetrics, createTopic, kafka, newTopic, silentLog, textOf } from './setting.ts';
 
@@ -99,6 +99,21 @@ test('continues at the stored place once it could be read, although that failed 
   });
   await handled.count(2);
   expect([reads, handled.items.map(textOf)]).toEqual([3, ['two', 'three']]);
+});
+
+test('commits the stored places, although no message comes', async () => {
+  const topic = await createTopic();
+  const producer = await openProducer(kafka);
+  await producer.send({ topic: topic.name, messages: [{ value: 'one' }, { value: 'two' }] });
+  await producer.disconnect();
+  const { handled } = await start(topic, { places: async () => () => 2 });
+  const ends = await endsOf(kafka, [topic]);
+  await until(
+    'the commit',
+    () => hasPassed(kafka, topic.name, ends),
+    (passed) => passed,
+  );
+  expect(handled.items).toEqual([]);
 });
 
 test('reports the end of what it has read when all messages of a batch belong to a transaction that was rolled back', async () => {

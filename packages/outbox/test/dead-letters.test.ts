@@ -117,6 +117,16 @@ test('reads dead letters after an id within the limits of events and bytes, and 
   expect([await read(ids[1]!, 9, 5), await read(ids[2]!, 9, 1), await read(ids[4]!, 9, 9)]).toEqual(['3', '45', '']);
 });
 
+test('reads no dead letters of companies that are frozen, and those of others', async () => {
+  const frozen = randomUUID();
+  await store('billing', { ...event(1), companyId: frozen });
+  await store('billing', { ...event(2), companyId: 'no id' });
+  await setting.database.query({ text: 'insert into frozen_companies (company_id) values ($1)', values: [frozen] });
+  expect(await offsets('billing')).toEqual(['2']);
+  await setting.database.query({ text: 'delete from frozen_companies' });
+  expect(await offsets('billing')).toEqual(['1', '2']);
+});
+
 test('forgets dead letters of the consumer after its days, to the microsecond', async () => {
   await store('billing', event(1));
   await store('reporting', event(1));

@@ -1,0 +1,45 @@
+// Whether a group has applied what was published before (docs/adr/0026).
+import { openProducer } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
+import { withAdmin } from '../src/admin.ts';
+import { endsOf, hasPassed, moveGroup, type Offsets, type Topic } from '../src/index.ts';
+import { createTopic, kafka } from './setting.ts';
+
+async function topicWith(...texts: string[]): Promise<Topic> {
+  const topic = await createTopic();
+  const producer = await openProducer(kafka);
+  await producer.send({ topic: topic.name, messages: texts.map((value) => ({ value })) });
+  await producer.disconnect();
+  return topic;
+}
+
+/** Repeats the call until Kafka has made its own topics. */
+const passes = (group: string, ends: Offsets): Promise<boolean | undefined> =>
+  until(
+    'an answer',
+    () => hasPassed(kafka, group, ends).catch(() => undefined),
+    (answer) => answer !== undefined,
+  );
+
+test('a group has passed messages that it has committed, or that the topic no longer has', async () => {
+  const [read, deleted] = [await topicWith('one', 'two'), await topicWith('one', 'two')];
+  const ends = await endsOf(kafka, [read, deleted]);
+  const passed = () => passes(read.name, ends);
+  expect(await passed()).toBe(false);
+  await moveGroup(kafka, read.name, await endsOf(kafka, [read]));
+  expect(await passed()).toBe(false);
+  await withAdmin(kafka, async (admin) => {
+    // Looks up the leader, too.
+    await admin.fetchTopicOffsets(deleted.name);
+    await admin.deleteTopicRecords({ topic: deleted.name, partitions: [{ partition: 0, offset: '2' }] });
+  });
+  expect(await passed()).toBe(true);
+});
+
+test('a group has passed a topic that ends before, because it was lost and made again, once it has committed that end', async () => {
+  const topic = await topicWith('one');
+  const ends = new Map([[topic.name, [{ partition: 0, offset: '7' }]]]);
+  expect(await passes(topic.name, ends)).toBe(false);
+  await moveGroup(kafka, topic.name, await endsOf(kafka, [topic]));
+  expect(await passes(topic.name, ends)).toBe(true);
+});
