@@ -1,6 +1,7 @@
 // PostgreSQL is restored to an earlier moment, while Kafka, receivers and clients still have what came after it.
 import { tmpdir } from 'node:os';
 import { randomUUID } from 'node:crypto';
+import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { generateCompany } from '@truckroll/demo-company';
@@ -100,6 +101,15 @@ async function messages(): Promise<string[]> {
 const arrived = (): [string, number][] => receiver.received.map(({ body }) => JSON.parse(body) as Json).map(({ data, sequence }) => [data.id, sequence]);
 const deliveriesOf = (id: string, sequence: number): number => arrived().filter(([subject, number]) => subject === id && number === sequence).length;
 
+/** The backup has messages of a company whose rows scheduling refuses to change. */
+async function freezeScheduling(): Promise<void> {
+  await until(
+    'the freeze',
+    () => system.channel('scheduling').client(FreezeServiceService).freeze({ company_id: company.id }),
+    ({ state }) => state?.closed === true,
+  );
+}
+
 const command = (...args: string[]) =>
   truckroll(
     ['--json', ...args],
@@ -155,7 +165,9 @@ test(
     await record(unsent);
     await queueMessages();
     const before = await reports();
+    await freezeScheduling();
     await server.name(MOMENT);
+    await command('company', 'unfreeze', company.id);
 
     // Changes that the restore will undo: changed, new and removed records, a new company, and events that receivers have seen.
     const [invoice] = lines['invoices']!.filter(({ status }) => status === 'OPEN') as [Json];
@@ -215,6 +227,7 @@ test(
     expect(renewed).toMatchObject({
       messages: [{ company_id: company.id, address: 'dana@example.com' }],
       mails: [{ company_id: company.id, user_id: company.userId }],
+      frozen: [company.id],
     });
     expect(pairs(renewed['undone'])).toEqual(
       [
@@ -225,6 +238,7 @@ test(
 
     const seen = arrived().length;
     await startAll();
+    expect(await command('company', 'unfreeze', company.id)).toMatchObject({ code: 0 });
     expect(await reports()).toEqual(before);
     expect(await messages()).toEqual(['UNKNOWN', 'UNKNOWN']);
     const trail = `select actor_id from integrations.audit_events where action = 'installation.restored'`;

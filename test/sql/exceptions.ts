@@ -171,6 +171,14 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
     },
   },
   {
+    reason: 'Reads which companies are frozen, or opens all of them after a restore.',
+    statements: {
+      'packages/outbox/src/dead-letters.ts dead_letters_after': ['frozen_companies f'],
+      'packages/postgres/src/frozen.ts openFrozen': ['frozen_companies'],
+      'services/integrations/src/webhooks/log/partitions.ts drop': ['frozen_companies'],
+    },
+  },
+  {
     reason: 'The queue of webhooks names endpoints and deliveries, which lead to the company.',
     statements: {
       'services/integrations/src/webhooks/queue/lease.ts end_webhook_leases': ['frozen_companies f'],

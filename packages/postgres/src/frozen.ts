@@ -33,3 +33,19 @@ export async function refuseFrozen(db: Queryable, companyId: string): Promise<vo
   });
   if (rowCount > 0) throw companyIsFrozen(undefined);
 }
+
+/** Those of the companies that are frozen, or about to be. */
+export async function frozenAmong(db: Queryable, companyIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'frozen_among',
+    text: 'select company_id as id from frozen_companies where company_id = any($1::uuid[])',
+    values: [companyIds],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** After a restore: changes of frozen companies are accepted again. Returns their ids. Their freeze can be begun again, or ended. */
+export async function openFrozen(tx: Queryable): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>({ text: 'update frozen_companies set closed_at = null, passes = null returning company_id as id' });
+  return rows.map(({ id }) => id);
+}

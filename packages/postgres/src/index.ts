@@ -3,7 +3,7 @@ export { instantOf, uuidOf, wholeNumberOf } from './binary-columns.ts';
 export { parseDatabaseUrl } from './database-url.ts';
 export { Database, type CompanyDatabase, type Transaction } from './database.ts';
 export { DatabaseClientError, PoolerError, StatementError, isContention, isLockTimeout, isUnavailable, isUniqueViolation } from './errors.ts';
-export { notFreezing, notFrozen, refuseFrozen } from './frozen.ts';
+export { frozenAmong, notFreezing, notFrozen, openFrozen, refuseFrozen } from './frozen.ts';
 export { MigrationError, asOwner, migrate, migrationsIn, missingMigrations, type MigrationSet, type DatabaseSchema } from './migrate.ts';
 export { isInSteps } from './migration-steps.ts';
 export { openDatabase } from './open-database.ts';

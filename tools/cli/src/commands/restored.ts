@@ -137,7 +137,7 @@ function away(error: unknown, what: string, variable: string): unknown {
   return isUnavailable(error) ? new Failure(`${what} does not answer: correct ${variable}.`, EXIT.unreachable, error) : error;
 }
 
-function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages, mails, erased, erasedPeople }: Renewed): string {
+function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages, mails, erased, erasedPeople, frozen }: Renewed): string {
   const gone = Object.entries(removed)
     .filter(([, count]) => count > 0)
     .map(([topic, count]) => `${topic}: ${count} keys are gone`);
@@ -151,6 +151,9 @@ function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages
     `${messages.length} messages to customers and ${mails.length} e-mails to users are not sent, as they may have been`,
     erased.length === 0 ? '' : `${erased.length} companies were deleted before: the services delete them again as soon as they run`,
     erasedPeople === 0 ? '' : `${erasedPeople} people were erased before: the services erase them again as soon as they run`,
+    frozen.length === 0
+      ? ''
+      : `${frozen.length} companies were frozen and can be changed again: freeze them again, or run truckroll company unfreeze, once the services run (${frozen.join(', ')})`,
     `epoch ${epoch} has begun; the database is as of ${asOf === undefined ? 'an unknown moment' : formatInstant(asOf)} or later. ${repeated} events are published again.`,
     'Start the services: they publish what they hold. When reports are fresh again, truckroll verify is clean.',
   ]

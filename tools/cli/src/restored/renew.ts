@@ -26,7 +26,7 @@ import {
   type Restored,
   type Topic,
 } from '@truckroll/outbox';
-import type { Database, Transaction } from '@truckroll/postgres';
+import { openFrozen, type Database, type Transaction } from '@truckroll/postgres';
 import { lastKnown, restored as reporting, skipTo } from '@truckroll/reporting/restored';
 import { giveUpMessages, restored as scheduling, type UnknownMessage } from '@truckroll/scheduling/restored';
 import { keysOf, missingKeys, takeWaiting, type Placed } from './outdated.ts';
@@ -68,6 +68,8 @@ export interface Renewed {
   readonly erased: readonly string[];
   /** Number of erased people. Services erase them again if the backup contains them. */
   readonly erasedPeople: number;
+  /** Ids of companies that were frozen, or about to be: they can be changed again. */
+  readonly frozen: readonly string[];
 }
 
 const CHUNK = 500;
@@ -137,8 +139,11 @@ export async function renew({ databases, kafka, restoredTo, lagSeconds, signal, 
     window.repeated.map(({ published }) => published),
   );
   let [messages, mails]: [UnknownMessage[], UnknownMail[]] = [[], []];
+  const frozen = new Set<string>();
   for (const service of SERVICES) {
     await of(service).transaction(async (tx) => {
+      // What follows changes rows of every company.
+      for (const companyId of await openFrozen(tx)) frozen.add(companyId);
       for (const companyId of erased) await markErased(tx, companyId);
       for (const { company_id: companyId, object_kind: kind, object_id: id, at: askedAt } of people)
         await markPersonErased(tx, { companyId, kind, id, askedAt });
@@ -169,6 +174,7 @@ export async function renew({ databases, kafka, restoredTo, lagSeconds, signal, 
     mails: kept(mails),
     erased: [...erased],
     erasedPeople: new Set(people.map(({ company_id: companyId, object_kind: kind, object_id: id }) => personKey({ companyId, kind, id }))).size,
+    frozen: [...frozen],
   };
 }
 
