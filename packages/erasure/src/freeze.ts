@@ -3,7 +3,7 @@ import { ApiError } from '@truckroll/contract';
 import type { FreezeServiceService, FreezeState } from '@truckroll/contract/gen/records/v1/freezes';
 import type { Handlers } from '@truckroll/grpc';
 import { endsOf, hasPassed, type KafkaClient, type Offsets, type Restored } from '@truckroll/outbox';
-import { isLockTimeout, type Database, type Transaction } from '@truckroll/postgres';
+import { isLockTimeout, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
 import { requireId } from './request.ts';
 import { STAYS } from './tables.ts';
 
@@ -18,6 +18,8 @@ export interface FreezeOptions {
   readonly underWay?: string;
   /** Columns with the company's id that are not called company_id, by table. */
   readonly keys?: Readonly<Record<string, string>>;
+  /** The service records the freeze: its row stays until the end is recorded. */
+  readonly records?: boolean;
 }
 
 /** Time in ms for which a table's lock is waited for. The statements of others queue behind it. */
@@ -30,21 +32,23 @@ const ROWS = ['new', 'old'] as const;
 
 export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceService> {
   const { database, kafka, restored } = options;
+  const { underWay = 'null::text' } = options;
   const topics = [...new Set(restored.groups.flatMap((group) => group.topics))];
 
-  /** Remembers which messages its consumers must have applied. */
-  async function begin(companyId: string): Promise<Row> {
-    const ends = topics.length === 0 ? [] : [...(await endsOf(kafka, topics).catch(away))];
+  /** Remembers which messages its consumers must have applied. Returns what hinders that. */
+  async function begin(companyId: string): Promise<string | null> {
+    const ends: Offsets = topics.length === 0 ? new Map() : await endsOf(kafka, topics).catch(away);
+    const hidden = topics.flatMap(({ name }) => (ends.has(name) ? [] : [kafka.prefix + name]));
     await database.of(companyId).query({
       text: `insert into frozen_companies as f (company_id, passes) values ($1, $2)
         on conflict (company_id) do update set passes = coalesce(f.passes, excluded.passes)`,
-      values: [companyId, JSON.stringify(ends)],
+      values: [companyId, hidden.length > 0 ? null : JSON.stringify([...ends])],
     });
-    return (await stateOf(companyId)) as Row;
+    return hidden.length > 0 ? `the topics ${hidden.join(', ')}, which Kafka does not show (right Describe)` : null;
   }
 
-  async function waitsFor({ passes, under_way: underWay }: Row): Promise<string | null> {
-    if (underWay !== null) return underWay;
+  async function waitsFor({ passes, under_way: begun }: Row): Promise<string | null> {
+    if (begun !== null) return begun;
     const ends: Offsets = new Map(passes);
     for (const { group, topics: own } of restored.groups) {
       const theirs = new Map([...ends].filter(([name]) => own.some((topic) => topic.name === name)));
@@ -55,12 +59,34 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
 
   async function stateOf(companyId: string): Promise<Row | undefined> {
     const { rows } = await database.of(companyId).query<Row>({
-      text: `select passes, closed_at is not null as closed, ${options.underWay ?? 'null::text'} as under_way,
-          exists (select from outbox o where o.company_id = $1::uuid) as publishes
-        from frozen_companies where company_id = $1::uuid`,
+      text: `select passes, closed_at is not null as closed, ${underWay} as under_way from frozen_companies where company_id = $1::uuid`,
       values: [companyId],
     });
     return rows[0];
+  }
+
+  /** Reads the whole outbox, which has no index by company. */
+  async function publishes(companyId: string): Promise<boolean> {
+    const { rowCount } = await database.of(companyId).query({ text: 'select from outbox where company_id = $1 limit 1', values: [companyId] });
+    return rowCount > 0;
+  }
+
+  /** Refuses changes from now on, unless work for the company has begun since: returns that. */
+  async function close(companyId: string): Promise<string | null> {
+    return await database.of(companyId).transaction(async (tx) => {
+      await lockFreeze(tx, companyId);
+      await options.lock?.(tx, companyId);
+      const { rows } = await tx.query<{ under_way: string | null }>({
+        text: `select ${underWay} as under_way from frozen_companies where company_id = $1::uuid and passes is not null for update`,
+        values: [companyId],
+      });
+      const [row] = rows;
+      if (row === undefined) throw new ApiError('INVALID_REQUEST', 'The company was unfrozen meanwhile: freeze it again.', { status: 409 });
+      if (row.under_way === null) {
+        await tx.query({ text: 'update frozen_companies set closed_at = coalesce(closed_at, now()) where company_id = $1', values: [companyId] });
+      }
+      return row.under_way;
+    });
   }
 
   return {
@@ -68,37 +94,36 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
       const companyId = idOf(given);
       const state = await stateOf(companyId);
       const fenced = await tablesOf(database, options, companyId, true);
-      const closed = state?.closed === true && !state.publishes && (await tablesOf(database, options, companyId, false)).length === 0;
+      const closed = state?.closed === true && (await tablesOf(database, options, companyId, false)).length === 0 && !(await publishes(companyId));
       return { state: { begun: state !== undefined || fenced.length > 0, closed } };
     },
     async freeze({ company_id: given }) {
       const companyId = idOf(given);
-      const found = await stateOf(companyId);
-      const state = found?.passes == null ? await begin(companyId) : found;
-      if (!state.closed) {
-        const waiting = await waitsFor(state);
+      let state = await stateOf(companyId);
+      if (state?.passes == null) {
+        const hindered = await begin(companyId);
+        if (hindered !== null) return open(hindered);
+        state = await stateOf(companyId);
+      }
+      if (state?.closed !== true) {
+        const waiting = (state && (await waitsFor(state))) ?? (await close(companyId));
         if (waiting !== null) return open(waiting);
-        await database.of(companyId).transaction(async (tx) => {
-          await options.lock?.(tx, companyId);
-          await tx.query({ text: 'update frozen_companies set closed_at = coalesce(closed_at, now()) where company_id = $1', values: [companyId] });
-        });
       }
       const used = await eachTable(database, await tablesOf(database, options, companyId, false), (tx, table, key) => fence(tx, table, key, companyId));
       if (used.length > 0) return open(`transactions that use ${used.join(', ')}`);
-      if ((await stateOf(companyId))?.publishes === true) return open('messages to Kafka');
+      if (await publishes(companyId)) return open('messages to Kafka');
       return { state: { begun: true, closed: true } };
     },
     async unfreeze({ company_id: given }) {
       const companyId = idOf(given);
-      await database.of(companyId).query({ text: 'update frozen_companies set closed_at = null, passes = null where company_id = $1', values: [companyId] });
+      const end = options.records ? 'update frozen_companies set closed_at = null, passes = null' : 'delete from frozen_companies';
+      await database.of(companyId).query({ text: `${end} where company_id = $1`, values: [companyId] });
       return {};
     },
     async removeFences({ company_id: given }) {
       const companyId = idOf(given);
       const own = database.of(companyId);
-      if ((await stateOf(companyId))?.closed === true) {
-        throw new ApiError('INVALID_REQUEST', 'The company is frozen in this service: unfreeze it first.', { status: 409 });
-      }
+      await requireOpen(own, companyId);
       await own.query({ text: 'delete from frozen_companies where company_id = $1 and closed_at is null', values: [companyId] });
       return { tables: await eachTable(database, await tablesOf(database, options, companyId, true), (tx, table) => removeFence(tx, table, companyId)) };
     },
@@ -109,7 +134,6 @@ interface Row {
   readonly passes: [string, { partition: number; offset: string }[]][] | null;
   readonly closed: boolean;
   readonly under_way: string | null;
-  readonly publishes: boolean;
 }
 
 /** Reports that Kafka does not answer: the caller tries again. */
@@ -174,6 +198,19 @@ async function fence(tx: Transaction, table: string, key: string, companyId: str
   }
 }
 
+/** A trigger is removed either before the company is closed again, which then makes another, or not at all. */
 async function removeFence(tx: Transaction, table: string, companyId: string): Promise<void> {
+  await lockFreeze(tx, companyId);
+  await requireOpen(tx, companyId);
   for (const row of ROWS) await tx.query({ text: `drop trigger if exists ${triggerOf(companyId, row)} on ${table}` });
+}
+
+/** Before the company's lock, whose holders may use a table whose trigger is being removed. */
+async function lockFreeze(tx: Transaction, companyId: string): Promise<void> {
+  await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('freeze in ' || current_schema() || ' of ' || $1::text, 0))`, values: [companyId] });
+}
+
+async function requireOpen(db: Queryable, companyId: string): Promise<void> {
+  const { rowCount } = await db.query({ text: 'select from frozen_companies where company_id = $1 and closed_at is not null', values: [companyId] });
+  if (rowCount > 0) throw new ApiError('INVALID_REQUEST', 'The company is frozen in this service: unfreeze it first.', { status: 409 });
 }

@@ -14,6 +14,7 @@ import {
   replay,
   type AskedErasure,
 } from '@truckroll/outbox';
+import { frozenAmong } from '@truckroll/postgres';
 import { PeriodicTask, logOutage } from '@truckroll/process';
 import type { ErasureOptions, Learning } from './options.ts';
 
@@ -60,15 +61,17 @@ export function learning({ database, lock, log }: ErasureOptions, { kafka }: Lea
       asked.map(({ id }) => id),
     );
     for (const person of found) if (person.askedAt >= (people.get(personKey(person))?.askedAt ?? 0)) people.delete(personKey(person));
+    const frozen = await frozenAmong(database, [...new Set([...people.values()].map(({ companyId }) => companyId))]);
     for (const person of people.values()) {
-      if (ids.has(person.companyId)) continue;
+      if (ids.has(person.companyId) || frozen.has(person.companyId)) continue;
       await database.of(person.companyId).transaction(async (tx) => {
         await lock?.(tx, person.companyId);
         await markPersonErased(tx, person);
       });
       log.info({ companyId: person.companyId, kind: person.kind, id: person.id }, 'erasing a person');
     }
-    read = ends;
+    // Those of frozen companies are learnt after the freeze.
+    if (frozen.size === 0) read = ends;
     learnt();
   };
   const failed = (error: unknown, failures: number): void =>

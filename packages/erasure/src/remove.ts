@@ -42,9 +42,16 @@ export async function removeNext(removing: Removing): Promise<boolean> {
     text: 'select id from erased_companies where id is not null order by begun_at',
   });
   let more = false;
+  const failures: unknown[] = [];
   for (const { id: companyId } of rows) {
-    if (await database.transaction((tx) => removeOf(tx, removing, companyId), { retryContention: true })) more = true;
+    try {
+      if (await database.transaction((tx) => removeOf(tx, removing, companyId), { retryContention: true })) more = true;
+    } catch (error) {
+      // One company's fault keeps no other one waiting.
+      failures.push(error);
+    }
   }
+  if (!more && failures.length > 0) throw failures[0];
   return more;
 }
 

@@ -1,11 +1,12 @@
 // While a company is frozen, work for all companies leaves its rows as they are and goes on for others; afterwards it takes them up.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { now } from '@truckroll/contract';
+import { now, topics } from '@truckroll/contract';
 import type { LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { FreezeServiceService, type FreezeState } from '@truckroll/contract/gen/records/v1/freezes';
 import { openChannel, type Channel } from '@truckroll/grpc';
 import { forgetEnded, giveUp } from '@truckroll/mail';
+import { createKafka, ensureTopics } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import { KeyRing } from '@truckroll/process';
 import { silentLog } from '@truckroll/telemetry';
@@ -33,7 +34,7 @@ const keys = new Map<Endpoint, string>();
 const leased: LeasedDelivery[] = [];
 
 const freezes = () => channel.client(FreezeServiceService);
-/** Repeats the call until Kafka has made the topics. */
+/** Repeats the call until the topics have been made. */
 const freeze = async (): Promise<FreezeState> => {
   const ask = async () =>
     await freezes()
@@ -42,7 +43,7 @@ const freeze = async (): Promise<FreezeState> => {
         ({ state }) => state,
         (error: { status: number }) => error.status,
       );
-  return (await until('an answer', ask, (state) => state !== 503)) as FreezeState;
+  return (await until('an answer', ask, (state) => typeof state !== 'number' && state?.waits_for?.includes('does not show') !== true)) as FreezeState;
 };
 const count = async (text: string, of: Endpoint): Promise<number> => Number((await desk.sql(text, [of.company.id]))[0]!['count']);
 
@@ -152,6 +153,9 @@ beforeAll(async () => {
   desk = await startDesk();
   database = desk.openDatabase();
   channel = openChannel(`127.0.0.1:${desk.port()}`, { credentials: testCallers });
+  // Scheduling makes it.
+  const kafka = createKafka('test', { kafkaBrokers: process.env['KAFKA_BROKERS']!.split(','), kafkaPrefix: desk.kafkaPrefix }, silentLog);
+  await ensureTopics(kafka, [topics.serviceRequests], silentLog, new AbortController().signal);
   [frozen, other] = [await desk.endpoint(), await desk.endpoint()];
   for (const each of [frozen, other]) {
     const limits = { reads_per_minute: null, reports_per_minute: null, writes_per_minute: null };

@@ -90,6 +90,7 @@ export async function startHarness(mail: MailConfig = {}) {
     },
     wire,
     database,
+    kafkaPrefix,
 
     async company(name = 'Lone Star Comfort') {
       const { company } = await companies.createCompany({ name, timezone: 'America/Chicago' });

@@ -64,6 +64,14 @@ describe('a delivery leased while it is stored', () => {
     expect([...bodies.values()].find(({ type }) => type === 'webhook.test')).toMatchObject({ meta: { sandbox: true } });
   });
 
+  test('is none of a company that is frozen or about to be', async () => {
+    const [frozen, other] = [await desk.endpoint(), await desk.endpoint()];
+    await desk.sql('insert into frozen_companies (company_id) values ($1)', [frozen.company.id]);
+    expect((await store([frozen.event(), other.event()])).map(({ company_id }) => company_id)).toEqual([other.company.id]);
+    await desk.sql('delete from frozen_companies');
+    expect((await desk.lease()).map(({ company_id }) => company_id)).toEqual([frozen.company.id]);
+  });
+
   test('is the only one of its subject, and is leased only if nothing waits for its endpoint', async () => {
     const one = await desk.endpoint();
     const subject = randomUUID();

@@ -31,13 +31,16 @@ test('stores an old event in the partition of its day, and ignores one from befo
   expect(await one.deliveries()).toMatchObject([{ created_at: timestamp, status: 'DELIVERY_STATUS_SUCCEEDED' }]);
 });
 
-test('drops days older than 30 days with their queued deliveries, and nothing else', async () => {
+test('drops days older than 30 days with their queued deliveries, and nothing else; nothing while a company is frozen', async () => {
   const one = await desk.endpoint();
   const timestamp = now() - 29 * DAY;
   await desk.fanOut(one.event({ timestamp }), one.event({ timestamp: timestamp + DAY }), one.event());
   const tidy = new Partitions(database, silentLog);
   expect((await tidy.drop()).filter((name) => name.includes(oldestDay().replaceAll('-', '')))).toEqual([]);
   expect(await tidy.drop(now() + DAY)).toEqual([]);
+  await desk.sql('insert into frozen_companies (company_id) values ($1)', [one.company.id]);
+  expect(await tidy.drop(now() + 2 * DAY)).toEqual([]);
+  await desk.sql('delete from frozen_companies');
   const dropped = await tidy.drop(now() + 2 * DAY);
   expect(dropped).toHaveLength(4);
   expect(await partitions()).not.toEqual(expect.arrayContaining(dropped));

@@ -8,7 +8,7 @@ import type { Transaction } from '@truckroll/postgres';
 import { insertAuditEntries } from '../audit/store.ts';
 import { erasureOf } from '../companies/erasures.ts';
 import { refuseFreezing } from '../companies/freeze.ts';
-import { requireCompany } from '../companies/store.ts';
+import { lockCompany, requireCompany } from '../companies/store.ts';
 import type { Context } from '../context.ts';
 import { lockUser } from './store.ts';
 
@@ -17,6 +17,8 @@ export async function erasePerson({ database, outbox }: Context, request: EraseP
   const person = personOf(request);
   const { companyId, kind, id } = person;
   return await database.of(companyId).transaction(async (tx) => {
+    // Freezing takes it too.
+    await lockCompany(tx, companyId);
     await refuseErased(tx, companyId);
     await requireCompany(tx, companyId);
     await refuseFreezing(tx, companyId);

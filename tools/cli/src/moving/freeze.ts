@@ -5,14 +5,15 @@ import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes
 import type { Callers } from '@truckroll/grpc';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { isUnavailable } from '@truckroll/postgres';
-import { pause } from '@truckroll/process';
+import { backoffMs, pause } from '@truckroll/process';
 import { askAll } from '../leaving/services.ts';
 import type { Session } from '../session.ts';
 
 /** Owners first, and before each service those whose messages it reads: none is published that a later one would refuse. */
 const ORDER: readonly Owner[] = ['scheduling', 'billing', 'reporting', 'integrations'];
-/** Interval between calls, and time after which it says what a service waits for, in ms. */
-const LOOK_MS = 200;
+/** Interval between calls, which grows while a service waits for the same: each holds up, for moments, the writers of a table that is in use. */
+const LOOK = { firstMs: 200, mostMs: 5000 };
+/** Time in ms after which it says what a service waits for. */
 const SAY_MS = 5000;
 /** Deadline of a call, in ms: it may wait for an import of the company. */
 const DEADLINE_MS = 30_000;
@@ -82,7 +83,8 @@ async function repeat(
 ): Promise<void> {
   const { signal } = session.io;
   let said: string | undefined;
-  for (let since = performance.now(), before: string | undefined; ; await pause(LOOK_MS, signal)) {
+  let before: string | undefined;
+  for (let since = performance.now(), tries = 1; ; await pause(backoffMs(tries, LOOK), signal)) {
     signal.throwIfAborted();
     let waitsFor: string | undefined;
     try {
@@ -92,7 +94,8 @@ async function repeat(
       if (!isUnavailable(error)) throw session.away(owner, error);
       waitsFor = 'PostgreSQL or Kafka, or does not answer';
     }
-    if (waitsFor !== before) [before, since] = [waitsFor, performance.now()];
+    tries += 1;
+    if (waitsFor !== before) [before, since, tries] = [waitsFor, performance.now(), 1];
     if (said === waitsFor || performance.now() - since < SAY_MS) continue;
     said = waitsFor;
     session.note(`${owner} waits for ${waitsFor}.`);

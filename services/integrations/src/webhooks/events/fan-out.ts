@@ -1,7 +1,7 @@
 // DeliveryService.FanOut: stores public events as deliveries, one for each subscribed endpoint.
 import type { FanOutRequest, FanOutResponse, LeaseRequest, LeasedDelivery, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { erasedPeopleAmong, idsIn, isErased, type ErasedPerson } from '@truckroll/outbox';
-import { binaryArrays, type Statement, type Transaction } from '@truckroll/postgres';
+import { binaryArrays, notFreezing, type Statement, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { checked } from '../../requests.ts';
 import { resume } from './dead-letters.ts';
@@ -75,7 +75,7 @@ function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subs
 
 /**
  * Locks the companies' endpoints, so that nothing is queued for an endpoint while it is being disabled. `free` is the number of deliveries
- * that may be leased now: 0 for sandboxes, whose stored bodies the caller does not have, if others are due, which go first, if the endpoint has a rate, which only Lease keeps to, or if another worker holds the lease lock, which storing must not wait for.
+ * that may be leased now: 0 for companies that are frozen or about to be, for sandboxes, whose stored bodies the caller does not have, if others are due, which go first, if the endpoint has a rate, which only Lease keeps to, or if another worker holds the lease lock, which storing must not wait for.
  */
 async function lockSubscribers(tx: Transaction, events: readonly PublicEvent[], asked: LeaseRequest | null | undefined): Promise<Locked> {
   const companyIds = [...new Set(events.map((event) => event.company_id))];
@@ -90,7 +90,7 @@ async function lockSubscribers(tx: Transaction, events: readonly PublicEvent[], 
     name: 'webhook_subscribers',
     text: `select id, company_id, event_types, filter, enabled, url, secret, case when previous_secret_until > ${NOW} then previous_secret end as previous_secret,
         header_names, header_values,
-        case when $2::int = 0 or resume_at > ${NOW} or max_per_second is not null or exists (
+        case when $2::int = 0 or resume_at > ${NOW} or max_per_second is not null or not ${notFreezing('e.company_id')} or exists (
             select from webhook_queue q where q.endpoint_id = e.id and q.leased_until is null and q.due_at <= ${NOW}) then 0
           else case when slowdowns > 0 then 1 else $2::int end
             - (select count(*) from webhook_queue q where q.endpoint_id = e.id and ${inFlight('$3')})::int end as free

@@ -73,7 +73,7 @@ export class Partitions implements BackgroundPart {
     if (locked.length > 0) this.#log.warn({ locked }, 'parts of the webhook log were in use, so their replica identity was not set; trying again in an hour');
   }
 
-  /** Drops partitions before `oldestDay`, and their deliveries in the queue. */
+  /** Drops partitions before `oldestDay`, and their deliveries in the queue; none while a company is frozen, because they have its rows too. */
   async drop(at = now()): Promise<string[]> {
     const oldest = oldestDay(at);
     return await this.#exclusively(async (tx) => {
@@ -84,6 +84,10 @@ export class Partitions implements BackgroundPart {
         values: [TABLES, digits(oldest)],
       });
       if (rows.length === 0) return [];
+      if ((await tx.query({ text: 'select from frozen_companies limit 1' })).rowCount > 0) {
+        this.#log.info({ kept: rows.length }, 'old parts of the webhook log stay, because a company is frozen');
+        return [];
+      }
       await tx.query({ text: 'delete from webhook_queue where day < $1', values: [oldest] });
       for (const { name } of rows) await tx.query({ text: `drop table "${name}"` });
       this.#known.clear();

@@ -1,0 +1,108 @@
+// Before a service refuses changes of a company, its consumers have applied what was published, and work that has begun ends.
+import { randomUUID } from 'node:crypto';
+import { topics } from '@truckroll/contract';
+import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
+import type { FreezeState } from '@truckroll/contract/gen/records/v1/freezes';
+import { openProducer } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
+import { freezing, type FreezeOptions } from '../../packages/erasure/src/freeze.ts';
+import { learning } from '../../packages/erasure/src/learn.ts';
+import { Consumer, PERSON_ERASED, auditEntry, createKafka, ensureTopics, type Topic } from '../../packages/outbox/src/index.ts';
+import { Collected, HEADERS, brokers, createMetrics, createTopic, kafka, newTopic, openSetting, silentLog } from '../../packages/outbox/test/setting.ts';
+
+const company_id = '0e37df36-f698-11e6-8dd4-cb9ced3df976';
+const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+
+type Handler = (request: object) => Promise<{ state?: FreezeState; tables?: string[] }>;
+
+let setting: Awaited<ReturnType<typeof openSetting>>;
+beforeAll(async () => void (setting = await openSetting()), 60_000);
+afterEach(async () => {
+  const { unfreeze, removeFences } = calls({});
+  await unfreeze({ company_id });
+  await removeFences({ company_id });
+});
+afterAll(() => setting?.close());
+
+const sql = (text: string, ...values: unknown[]) => setting.database.query<Record<string, any>>({ text, values });
+const calls = (own: Partial<FreezeOptions>) =>
+  freezing({ database: setting.database, kafka, restored: { groups: [] }, ...own }) as unknown as Record<'freeze' | 'unfreeze' | 'removeFences', Handler>;
+const reading = (topic: Topic) => calls({ restored: { groups: [{ group: topic.name, topics: [topic] }] } });
+
+test('waits until the consumer group has committed what was published before', async () => {
+  const topic = await createTopic();
+  const producer = await openProducer(kafka);
+  await producer.send({ topic: topic.name, messages: [{ key: 'k', value: 'one', headers: { ...HEADERS, ce_id: randomUUID() } }] });
+  await producer.disconnect();
+  const { freeze } = reading(topic);
+  const wait = `the consumer group ${topic.name} to apply what was published before`;
+  const first = await until(
+    'an answer of Kafka, which makes its own topics at first',
+    () => freeze({ company_id }).catch(() => undefined),
+    (answer) => answer !== undefined,
+  );
+  expect(first).toEqual({ state: { begun: true, closed: false, waits_for: wait } });
+  const consumer = new Consumer({ kafka, group: topic.name, topics: [topic], log: silentLog, metrics: createMetrics('trial'), handle: async () => undefined });
+  await consumer.start();
+  await until(
+    'the freeze',
+    () => freeze({ company_id }),
+    ({ state }) => state?.closed === true,
+  );
+  await consumer.stop();
+});
+
+test('waits for a topic that Kafka does not show, and closes nothing before', async () => {
+  const hidden = newTopic();
+  const { freeze } = reading(hidden);
+  expect(await freeze({ company_id })).toMatchObject({
+    state: { closed: false, waits_for: expect.stringContaining(`${hidden.name}, which Kafka does not show`) },
+  });
+  await ensureTopics(kafka, [hidden], silentLog, new AbortController().signal);
+  await until(
+    'the freeze',
+    () => freeze({ company_id }),
+    ({ state }) => state?.closed === true,
+  );
+});
+
+test('waits for work that begins while it waits for the company’s lock', async () => {
+  const underWay = `(select 'work' from applied limit 1)`;
+  const { freeze } = calls({ underWay, lock: async () => void (await sql(`insert into applied (key) values ('x')`)) });
+  expect(await freeze({ company_id })).toMatchObject({ state: { closed: false, waits_for: 'work' } });
+  await sql('delete from applied');
+  expect(await calls({ underWay }).freeze({ company_id })).toMatchObject({ state: { closed: true } });
+});
+
+test('closes nothing if the company is unfrozen meanwhile, and an end of a service leaves no row that holds its work up', async () => {
+  const { unfreeze } = calls({});
+  const { freeze } = calls({ lock: async () => void (await unfreeze({ company_id })) });
+  await expect(freeze({ company_id })).rejects.toMatchObject({ status: 409, message: expect.stringContaining('unfrozen meanwhile') });
+  expect((await sql('select from frozen_companies')).rowCount).toBe(0);
+});
+
+test('people of a frozen company are learnt after the freeze, and those of others at once', async () => {
+  const client = createKafka('test', { kafkaBrokers: brokers, kafkaPrefix: `${randomUUID()}.` }, silentLog);
+  await ensureTopics(client, [topics.erasures], silentLog, new AbortController().signal);
+  const producer = await openProducer(client);
+  for (const companyId of [company_id, OTHER]) {
+    const entry = auditEntry({ companyId, action: PERSON_ERASED, object: { kind: 'accounts', id: randomUUID() } });
+    const headers = { ...HEADERS, ce_id: entry.id };
+    const messages = [{ key: entry.id, value: Buffer.from(AuditEntry.encode(entry).finish()), headers }];
+    await producer.send({ topic: client.prefix + topics.erasures.name, messages });
+  }
+  await producer.disconnect();
+  const { freeze, unfreeze } = calls({});
+  expect(await freeze({ company_id })).toMatchObject({ state: { closed: true } });
+  const rounds = new Collected<boolean>();
+  const learnt = async () => (await sql('select company_id as id from erased_people order by 1')).rows.map(({ id }) => id as string);
+  const task = learning({ database: setting.database, log: silentLog } as never, { kafka: client } as never, () => rounds.add(true));
+  task.start();
+  await rounds.count(1);
+  expect(await learnt()).toEqual([OTHER]);
+  await unfreeze({ company_id });
+  task.now();
+  await rounds.count(2);
+  await task.stop();
+  expect(await learnt()).toEqual([company_id, OTHER]);
+});
