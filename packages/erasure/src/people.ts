@@ -106,7 +106,7 @@ async function endRound(tx: Transaction, key: readonly string[]): Promise<boolea
   if (rowCount > 0) return false;
   const begun = await tx.query({
     name: 'begin_last_round_of_erasure',
-    text: `update erased_people set step = 0, after = null, round_at = now(), last = true
+    text: `update erased_people set step = 0, after = null, round_at = now(), last = true, waits_in = null
       where company_id = $1 and kind = $2 and id = $3 and changed_at < now() - ${ADMITTED} and not ${anyOlder('changed_at')}`,
     values: key,
   });
