@@ -42,13 +42,17 @@ type Row = Omit<LeasedDelivery, 'secrets' | 'headers' | 'body'> & SealedEndpoint
 export async function lease({ database, secrets }: Context, request: LeaseRequest): Promise<LeaseResponse> {
   const asked = checked('LeaseRequest', request);
   if (await isEmpty(database)) return { deliveries: [], next_due_at: null };
-  const { rows, nextDueAt } = await database.transaction(async (tx) => {
-    // Pipelined.
-    const lock = tx.query({ name: 'lock_webhook_leases', text: `select pg_advisory_xact_lock(${LEASE_LOCK})` });
-    const [, , taken, next] = await Promise.all([lock, freeExpired(tx), take(tx, asked), nextDue(tx)]);
-    const fitting = await withinSize(tx, taken);
-    return { rows: fitting, nextDueAt: fitting.length < taken.length ? now() : next };
-  });
+  const { rows, nextDueAt } = await database.transaction(
+    async (tx) => {
+      // Pipelined.
+      const lock = tx.query({ name: 'lock_webhook_leases', text: `select pg_advisory_xact_lock(${LEASE_LOCK})` });
+      const [, , taken, next] = await Promise.all([lock, freeExpired(tx), take(tx, asked), nextDue(tx)]);
+      const fitting = await withinSize(tx, taken);
+      return { rows: fitting, nextDueAt: fitting.length < taken.length ? now() : next };
+    },
+    // Leases that expire may skip deliveries, in no order; reports and erasures lock them in that of their ids.
+    { retryContention: true },
+  );
   const open = opener(secrets);
   return { deliveries: rows.map(open), next_due_at: nextDueAt };
 }
