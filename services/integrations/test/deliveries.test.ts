@@ -211,6 +211,7 @@ test('keeps events that a dispatcher cannot read for 14 days, in order, or until
     reason: 'this release does not know\0 the type',
     request_id: '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11',
     traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    people: '0f2b6b1e-5f0c-4c43-9f1b-0f3f2d9c7a10 6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11',
   });
   const letters = [known, unknown, old].map((event, index) => letter(event, index));
   const read = async (after = 0) => (await desk.deliveries.readDeadLetters({ after })).letters;

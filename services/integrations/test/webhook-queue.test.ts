@@ -141,7 +141,7 @@ test('a redelivery leaves a delivery that is due where it is in the queue', asyn
 });
 
 test('keeps an unreadable event whatever its texts contain', async () => {
-  const texts = { event_id: 'e\0', type: 't\0', source: 's\ud800', company_id: 'c\0', key: 'k\0', reason: 'r\0' };
+  const texts = { event_id: 'e\0', type: 't\0', source: 's\ud800', company_id: 'c\0', key: 'k\0', reason: 'r\0', people: 'p\0' };
   const letter = {
     ...texts,
     id: 0,
@@ -155,7 +155,7 @@ test('keeps an unreadable event whatever its texts contain', async () => {
   };
   await desk.deliveries.setAside({ letters: [{ ...letter, request_id: null, traceparent: null }] });
   const { letters } = await desk.deliveries.readDeadLetters({ after: 0 });
-  const shown = { event_id: 'e\uFFFD', type: 't\uFFFD', source: 's\uFFFD', company_id: 'c\uFFFD', key: 'k\uFFFD', reason: 'r\uFFFD' };
+  const shown = { event_id: 'e\uFFFD', type: 't\uFFFD', source: 's\uFFFD', company_id: 'c\uFFFD', key: 'k\uFFFD', reason: 'r\uFFFD', people: 'p\uFFFD' };
   expect(letters).toMatchObject([{ ...shown, log_offset: '5', payload: null }]);
   await desk.sql('delete from parked_event');
 });

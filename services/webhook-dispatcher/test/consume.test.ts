@@ -149,7 +149,7 @@ test('resumes the dead letters that it can read, each with its own id, and leave
 });
 
 test.each([
-  ['every attribute', incoming('a', { trace: '00-trace', requestId: 'request', sequence: 0 })],
+  ['every attribute', incoming('a', { trace: '00-trace', requestId: 'request', sequence: 0, people: 'ana bo' })],
   ['no optional attribute', incoming('a', { sequence: undefined, payload: null })],
 ])('restores an event with %s from its dead letter', (_, event) => {
   const kept = letterOf(event, new Error('no room'));

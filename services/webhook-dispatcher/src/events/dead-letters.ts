@@ -42,7 +42,18 @@ export function letterOf(event: IncomingEvent, error: unknown): DeadLetter {
 }
 
 /** Undoes `letterOf`. */
-export function eventOf({ log_offset, event_id, company_id, sequence, payload, request_id, traceparent, reason: _reason, ...same }: DeadLetter): IncomingEvent {
+export function eventOf({
+  log_offset,
+  event_id,
+  company_id,
+  sequence,
+  payload,
+  request_id,
+  traceparent,
+  people,
+  reason: _reason,
+  ...same
+}: DeadLetter): IncomingEvent {
   return {
     ...same,
     id: event_id,
@@ -52,5 +63,6 @@ export function eventOf({ log_offset, event_id, company_id, sequence, payload, r
     payload: payload == null ? null : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
     trace: traceparent ?? undefined,
     requestId: request_id ?? undefined,
+    people: people ?? undefined,
   };
 }

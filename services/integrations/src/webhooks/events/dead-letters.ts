@@ -94,13 +94,25 @@ export function deadLetters(database: Database, log: Logger, metrics: Metrics): 
   return { name: 'webhook dead letters', start: async () => looks.start(), stop: () => looks.stop() };
 }
 
-function eventOf({ log_offset, event_id, company_id, sequence, payload, request_id, traceparent, reason: _reason, ...same }: DeadLetter): IncomingEvent {
+function eventOf({
+  log_offset,
+  event_id,
+  company_id,
+  sequence,
+  payload,
+  request_id,
+  traceparent,
+  people,
+  reason: _reason,
+  ...same
+}: DeadLetter): IncomingEvent {
   return {
     ...same,
     offset: log_offset,
     sequence: sequence ?? undefined,
     trace: readTraceparent(traceparent ?? undefined),
     requestId: readRequestId(request_id),
+    people: people == null ? undefined : storable(people),
     id: storable(event_id),
     type: storable(same.type),
     source: storable(same.source),
