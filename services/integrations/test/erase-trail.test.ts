@@ -1,7 +1,7 @@
 // Erasing a user removes the address from entries of the audit trail (docs/adr/0024).
 import { randomUUID } from 'node:crypto';
-import type { Database } from '@truckroll/postgres';
-import { openFreshDatabase } from '@truckroll/testing';
+import type { Database, Transaction } from '@truckroll/postgres';
+import { openFreshDatabase, whileOpen } from '@truckroll/testing';
 import { trail } from '../src/audit/erase-person.ts';
 import { audit } from '../src/audit/store.ts';
 import { schema } from '../src/schema.ts';
@@ -44,10 +44,18 @@ async function addEntry(company: string, shown: object): Promise<() => Promise<u
   };
 }
 
-/** One page, which holds all entries. Resolves to the number of changed ones. */
-async function erase(company: string, user: string): Promise<number> {
+async function mark(company: string, user: string): Promise<void> {
   await database.query({ text: `insert into erased_people (company_id, kind, id) values ($1, 'users', $2)`, values: [company, user] });
-  return (await database.transaction((tx) => trail.next(tx, { companyId: company, kind: 'users', id: user }, null))).changed;
+}
+
+/** One page, which holds all entries. Resolves to the number of changed ones. */
+async function look(tx: Transaction, company: string, user: string): Promise<number> {
+  return (await trail.next(tx, { companyId: company, kind: 'users', id: user }, null)).changed;
+}
+
+async function erase(company: string, user: string): Promise<number> {
+  await mark(company, user);
+  return await database.transaction((tx) => look(tx, company, user));
 }
 
 test('erases the address in entries of others, also of companies that the user has left, unless another user there has it', async () => {
@@ -61,6 +69,29 @@ test('erases the address in entries of others, also of companies that the user h
   expect([await here(), await there(), await kept()]).toEqual([erased, erased, shown]);
 });
 
+test('erases a user’s address from both companies if the user moved after the request', async () => {
+  const [left, now] = [await addCompany(), await addCompany()];
+  const user = await addUser(now, 'finn@example.com');
+  const shown = { alertEmails: ['finn@example.com'] };
+  const entries = [await addEntry(left, shown), await addEntry(now, shown)];
+  expect(await erase(left, user)).toBe(2);
+  for (const entry of entries) expect(await entry()).toEqual({ alertEmails: [`${user}@erased.invalid`] });
+});
+
+test('erases two people from one entry at once', async () => {
+  const company = await addCompany();
+  const [one, other] = [await addUser(company, 'gil@example.com'), await addUser(company, 'hana@example.com')];
+  for (const user of [one, other]) await mark(company, user);
+  const shown = (name: string) => ({ makers: [one, other].map((id) => ({ id, displayName: name })) });
+  const entry = await addEntry(company, shown('Ana Ruiz'));
+  await whileOpen(
+    database,
+    (tx) => look(tx, company, one),
+    () => database.transaction((tx) => look(tx, company, other)),
+  );
+  expect(await entry()).toEqual(shown('Erased person'));
+});
+
 test('changes no entry for a user without an address', async () => {
   const company = await addCompany();
   const user = await addUser(company, '');
@@ -70,10 +101,15 @@ test('changes no entry for a user without an address', async () => {
   expect(await entry()).toEqual(shown);
 });
 
-test('stores what follows under the name of an erased person', async () => {
-  const company = await addCompany();
-  const user = await addUser(company, 'cleo@example.com');
-  await database.query({ text: `insert into erased_people (company_id, kind, id) values ($1, 'users', $2)`, values: [company, user] });
+test.each([
+  ['in the user’s company', { erased: 0, stored: 0 }],
+  ['in a company that the user has left', { erased: 0, stored: 1 }],
+  ['of a user who was erased in another company', { erased: 1, stored: 0 }],
+])('stores what follows under the name of an erased person, %s', async (_, { erased, stored }) => {
+  const companies = [await addCompany(), await addCompany()];
+  const user = await addUser(companies[0]!, 'cleo@example.com');
+  await mark(companies[erased]!, user);
+  const company = companies[stored]!;
   const shown = { createdBy: { id: user, displayName: 'Ana Ruiz' } };
   const caller = { company_id: company, user_id: user, time_zone: 'UTC', key_id: null };
   const change = { companyId: company, caller, action: 'view.saved', object: { kind: 'views', id: 'x' }, after: JSON.stringify(shown) };

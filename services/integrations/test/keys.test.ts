@@ -209,6 +209,18 @@ test('allows one user per subject, and none to move to a company that has the e-
   expect((await refusal(harness.users.moveUser({ id: user!.id, company_id: other.id }))).details).toMatchObject([{ field: 'email' }]);
 });
 
+test('refuses to move an erased user', async () => {
+  const { user } = await issued();
+  const other = await harness.company('Elsewhere');
+  const session = await createSession({ url: harness.database.url, schema: 'integrations' });
+  await session.query({ text: `insert into erased_people (company_id, kind, id) values ($1, 'users', $2)`, values: [user.company_id, user.id] });
+  await session.close();
+  expect(await refusal(harness.users.moveUser({ id: user.id, company_id: other.id }))).toMatchObject({
+    status: 409,
+    message: expect.stringContaining('stays in the company'),
+  });
+});
+
 test('changes a user once, however often an operator repeats the call', async () => {
   const { user } = await issued();
   const other = await harness.company('Elsewhere');

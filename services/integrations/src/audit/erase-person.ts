@@ -22,11 +22,11 @@ interface Entry {
 }
 
 /** The user's address; undefined if it is empty or erased. */
-async function emailOf(tx: Queryable, companyId: string, id: string): Promise<string | undefined> {
+async function emailOf(tx: Queryable, id: string): Promise<string | undefined> {
   const { rows } = await tx.query<{ email: string }>({
     name: 'email_of_user_to_erase',
-    text: `select email from users where company_id = $1 and id = $2 and email not in ('', id || '${ERASED_DOMAIN}')`,
-    values: [companyId, id],
+    text: `select email from users where id = $1 and email not in ('', id || '${ERASED_DOMAIN}')`,
+    values: [id],
   });
   return rows[0]?.email;
 }
@@ -40,7 +40,7 @@ export const trail: PersonStep = {
   once: true,
   async next(tx, { companyId, kind, id: person }, place) {
     const only = kind === 'users' ? null : companyId;
-    const email = kind === 'users' ? await emailOf(tx, companyId, person) : undefined;
+    const email = kind === 'users' ? await emailOf(tx, person) : undefined;
     const from = place?.split(' ') ?? [null, null, null];
     const { rows: ends } = await tx.query<Pick<Entry, 'company_id' | 'at' | 'id'>>({
       name: 'page_of_audit_events_to_erase_from',
@@ -55,11 +55,12 @@ export const trail: PersonStep = {
       name: 'audit_events_with_person',
       text: `select company_id, at, id, before, after, addressed from audit_events
         cross join lateral (select position($10::text in concat_ws(' ', before, after)) > 0 and (company_id = $9
-          or not exists (select from users u where u.company_id = audit_events.company_id and lower(u.email) = lower($10::text))) as addressed) a
+          or not exists (select from users u where u.company_id = audit_events.company_id and lower(u.email) = lower($10::text)
+            and u.id::text <> $8::text)) as addressed) a
         where ($1::uuid is null or (company_id, at, id) > ($1::uuid, $2::timestamptz, $3::uuid))
           and ($4::uuid is null or (company_id, at, id) <= ($4::uuid, $5::timestamptz, $6::uuid)) and ($7::uuid is null or company_id = $7)
           and (position($8::text in concat_ws(' ', case when actor_kind = 'USER' then actor_id end, before, after)) > 0 or addressed)
-        order by company_id, at, id`,
+        order by company_id, at, id for no key update of audit_events`,
       values: [...from, ...to, only, person, companyId, email ?? null],
     });
     let changed = 0;
@@ -81,13 +82,28 @@ export const trail: PersonStep = {
 /** Entries of other services without the names of erased people, which those that arrive late still have. */
 export async function withoutErasedPeople(db: Pick<Queryable, 'query'>, entries: readonly AuditEntry[]): Promise<readonly AuditEntry[]> {
   const texts = entries.flatMap(({ before, after }) => [before, after].flatMap((text) => (text == null ? [] : [Buffer.from(text)])));
-  const people = await erasedPeopleAmong(db, [...new Set(entries.map(({ company_id }) => company_id))], idsIn(texts));
-  return people.reduce<readonly AuditEntry[]>(
+  const ids = idsIn(texts);
+  const [people, users] = await Promise.all([erasedPeopleAmong(db, [...new Set(entries.map(({ company_id }) => company_id))], ids), erasedUsersAmong(db, ids)]);
+  // Other ids are unique within a company.
+  const erased = [...people.filter(({ kind }) => kind !== 'users'), ...users.map((id) => ({ companyId: null, id }))];
+  return erased.reduce<readonly AuditEntry[]>(
     (all, { companyId, id }) =>
       all.map((entry) =>
-        // Ids are unique within a company.
-        entry.company_id === companyId ? { ...entry, before: entryWithout(entry.before, id), after: entryWithout(entry.after, id) } : entry,
+        companyId === null || companyId === entry.company_id
+          ? { ...entry, before: entryWithout(entry.before, id), after: entryWithout(entry.after, id) }
+          : entry,
       ),
     entries,
   );
+}
+
+/** Those of the users who were erased, or are being erased, whatever their company: entries of one that they have left show them too. */
+export async function erasedUsersAmong(db: Pick<Queryable, 'query'>, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await db.query<{ id: string }>({
+    name: 'erased_users_among',
+    text: `select distinct id from erased_people where kind = 'users' and id = any($1::uuid[])`,
+    values: [ids],
+  });
+  return rows.map(({ id }) => id);
 }

@@ -67,14 +67,14 @@ function insertingEntries(entries: readonly AuditEntry[]): Statement {
     name: 'insert_audit_events',
     text: `insert into audit_events (company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id, before, after, request_id, address)
       select g.company_id, g.at, g.id, g.actor_kind, g.actor_id,
-        coalesce(k.name, case when p.id is not null then '${ERASED_PERSON}' end, u.first_name || ' ' || u.last_name, g.actor_id),
+        coalesce(k.name, case when exists (select from erased_people p where p.kind = 'users' and p.id = u.id) then '${ERASED_PERSON}' end,
+          u.first_name || ' ' || u.last_name, g.actor_id),
         g.action, g.object_kind, g.object_id, g.before, g.after, g.request_id, g.address
       from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], $10::text[],
           $11::text[], $12::uuid[], $13::text[])
         g (company_id, at, id, actor_kind, actor_id, actor, action, object_kind, object_id, before, after, request_id, address)
       left join api_keys k on g.actor_kind = 'KEY' and k.company_id = g.company_id and k.id = g.actor
       left join users u on g.actor_kind = 'USER' and u.id = g.actor
-      left join erased_people p on p.company_id = u.company_id and p.kind = 'users' and p.id = u.id
       where g.action = '${COMPANY_DELETED}' or not ${isErased('g.company_id')}
       on conflict do nothing`,
     values: columns.map((of) => entries.map(of)),

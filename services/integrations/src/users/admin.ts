@@ -11,6 +11,7 @@ import type {
   User,
 } from '@truckroll/contract/gen/integrations/v1/admin';
 import { isUniqueViolation, type Transaction } from '@truckroll/postgres';
+import { erasedUsersAmong } from '../audit/erase-person.ts';
 import { audit } from '../audit/store.ts';
 import { requireCompany } from '../companies/store.ts';
 import type { Context } from '../context.ts';
@@ -49,6 +50,7 @@ async function move({ invalidations }: Context, request: MoveUserRequest): Promi
   return await invalidations.commit(async (tx) => {
     await requireCompany(tx, company_id);
     const before = await found(tx, id);
+    await refuseErasedUser(tx, id);
     const change = await changed(tx, before, company_id, before.active);
     const after = change.answer.user;
     // One entry per company, because neither may see the other.
@@ -62,6 +64,13 @@ async function found(tx: Transaction, id: string): Promise<User> {
   const user = await lockUser(tx, id);
   if (user === undefined) throw new ApiError('NOT_FOUND', 'There is no user with this id: see the ids with `truckroll user list`.');
   return user;
+}
+
+/** The erasure belongs to the company that the user was in. The user's row is locked, as by a request to erase the user. */
+async function refuseErasedUser(tx: Transaction, id: string): Promise<void> {
+  if ((await erasedUsersAmong(tx, [id])).length === 0) return;
+  const message = 'The user was erased, or is being erased, and stays in the company: add the person to the other company with `truckroll user create`.';
+  throw new ApiError('INVALID_REQUEST', message, { status: 409 });
 }
 
 /** Invalidates the gateways' caches even if nothing changes, because operators repeat a call to make sure. */
