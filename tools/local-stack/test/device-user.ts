@@ -16,9 +16,8 @@ export function signInWhenAsked({ stderr }: ChildProcess): void {
   });
 }
 
-/** As the first user that the issuer offers. */
-export async function signIn(address: string): Promise<void> {
-  const cookies = new Map<string, string>();
+/** Signs in as the first user that the issuer offers, or as the user of the session in `cookies`. Resolves to the pages that name the user. */
+export async function signIn(address: string, cookies = new Map<string, string>()): Promise<{ confirming: string; done: string }> {
   let place = address;
   async function ask(fields?: Record<string, string>): Promise<string> {
     for (let init: RequestInit = fields === undefined ? {} : { method: 'POST', body: new URLSearchParams(fields) }; ; init = {}) {
@@ -39,10 +38,10 @@ export async function signIn(address: string): Promise<void> {
   const entering = await ask();
   place = /<form[^>]* action="([^"]+)"/.exec(entering)?.[1] ?? place;
   const confirming = await ask(fieldsOf(entering));
-  const users = await ask(fieldsOf(confirming));
-  const [subject] = /(?<=name="subject" value=")[^"]+/.exec(users) ?? [];
-  if (subject === undefined) throw new Error(`there is no user to choose: ${users}`);
-  await ask({ subject });
+  const next = await ask(fieldsOf(confirming));
+  const [subject] = /(?<=name="subject" value=")[^"]+/.exec(next) ?? [];
+  if (subject === undefined && !next.includes('The program is signed in')) throw new Error(`there is no user to choose: ${next}`);
+  return { confirming, done: subject === undefined ? next : await ask({ subject }) };
 }
 
 /** Hidden fields of the page's form. */

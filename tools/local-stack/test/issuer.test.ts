@@ -48,12 +48,14 @@ test('sends codes to the console only, and only with PKCE', async () => {
   expect(await authorize({ ...pkce, redirect_uri: 'http://127.0.0.1:2/console' })).toMatch(/^400 /);
 });
 
-test('signs in a program by the code that it shows, as the user chosen in a browser', async () => {
+/** Posts as a program to an endpoint that the issuer names. */
+async function post(endpoint: string, fields: Record<string, string>): Promise<Record<string, string>> {
   const description = (await (await fetch(`${issuer}/.well-known/openid-configuration`)).json()) as Record<string, string>;
-  const post = async (endpoint: string, fields: Record<string, string>): Promise<Record<string, string>> => {
-    const body = new URLSearchParams({ client_id: CLI_CLIENT_ID, ...fields });
-    return (await (await fetch(description[endpoint]!, { method: 'POST', body })).json()) as Record<string, string>;
-  };
+  const body = new URLSearchParams({ client_id: CLI_CLIENT_ID, ...fields });
+  return (await (await fetch(description[endpoint]!, { method: 'POST', body })).json()) as Record<string, string>;
+}
+
+test('signs in a program by the code that it shows, as the user chosen in a browser', async () => {
   const begun = await post('device_authorization_endpoint', { scope: 'openid' });
   const asked = { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: begun['device_code']! };
   expect(await post('token_endpoint', asked)).toMatchObject({ error: 'authorization_pending' });
@@ -62,10 +64,21 @@ test('signs in a program by the code that it shows, as the user chosen in a brow
   expect(JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())).toMatchObject({ sub: 'ana', iss: issuer, client_id: CLI_CLIENT_ID });
 });
 
+test('names the user that a browser is signed in as, because the issuer does not ask again', async () => {
+  const cookies = new Map<string, string>();
+  const addresses = await Promise.all([1, 2].map(async () => (await post('device_authorization_endpoint', { scope: 'openid' }))['verification_uri_complete']!));
+  const first = await signIn(addresses[0]!, cookies);
+  expect(first.confirming).not.toContain('Ana Ruiz');
+  expect(first.done).toContain('It is signed in as Ana Ruiz (ana@example.com).');
+  const second = await signIn(addresses[1]!, cookies);
+  expect(second.confirming).toContain('It will be signed in as Ana Ruiz (ana@example.com), as this browser is.');
+  expect(second.done).toContain('It is signed in as Ana Ruiz (ana@example.com).');
+});
+
 test('refuses a sign-in that this browser has not begun', async () => {
   const answer = await fetch(`${issuer}/sign-in/made-up`);
   expect(answer.status).toBe(400);
-  expect(await answer.text()).toContain('Go back to the console and sign in again.');
+  expect(await answer.text()).toContain('Begin again where you signed in: in the console, or with `truckroll login --device`.');
 });
 
 test('shows names as text, and says when there are none yet', () => {

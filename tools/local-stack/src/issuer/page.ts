@@ -37,15 +37,22 @@ export function codePage(form: string, wrong: boolean): string {
   return page('Sign in a program', `<p>${said}</p>${form}<button form="op.deviceInputForm">Continue</button>`);
 }
 
-/** `form` is the provider's, which confirms the code. */
-export function confirmPage(form: string, code: string): string {
+/** `form` is the provider's, which confirms the code. `user` is who this browser is signed in as, and is not asked again. */
+export function confirmPage(form: string, code: string, user?: IssuerUser): string {
   const said = `Continue only if the program that you started shows the code <code>${escape(code)}</code>.`;
-  return page('Is this your program?', `<p>${said}</p>${form}<button form="op.deviceConfirmForm">Continue</button>`);
+  const shown =
+    user === undefined
+      ? ''
+      : `<p>It will be signed in as ${named(user)}, as this browser is. To choose another user, open the address in a private window.</p>`;
+  return page('Is this your program?', `<p>${said}</p>${shown}${form}<button form="op.deviceConfirmForm">Continue</button>`);
 }
 
-export function signedInPage(): string {
-  return page('The program is signed in', '<p>You can close this page.</p>');
+export function signedInPage(user?: IssuerUser): string {
+  const shown = user === undefined ? '' : `<p>It is signed in as ${named(user)}.</p>`;
+  return page('The program is signed in', `${shown}<p>You can close this page.</p>`);
 }
+
+const named = ({ name, email }: IssuerUser): string => `${escape(name)} (${escape(email)})`;
 
 export function problemPage(text: string): string {
   return page('This sign-in cannot go on', `<p>${escape(text)}</p>`);

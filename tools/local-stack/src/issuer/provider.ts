@@ -1,7 +1,7 @@
 // The OpenID Connect provider of a local installation. It asks for no password, so it must only listen on this machine.
 import { randomBytes } from 'node:crypto';
-import { Provider, type Configuration } from 'oidc-provider';
-import { CLI_CLIENT_ID, CONSOLE_CLIENT_ID, type IssuerOptions } from './client.ts';
+import { Provider, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+import { CLI_CLIENT_ID, CONSOLE_CLIENT_ID, type IssuerOptions, type IssuerUser } from './client.ts';
 import { Memory } from './memory.ts';
 import { codePage, confirmPage, problemPage, signedInPage } from './page.ts';
 
@@ -17,6 +17,8 @@ const DEVICE_SECONDS = 600;
 
 export function createProvider({ issuer, audience, privateKey, consoleUrls, users, lifetimeSeconds }: IssuerOptions): Provider {
   const memory = new Memory();
+  const userOf = async ({ oidc }: KoaContextWithOIDC): Promise<IssuerUser | undefined> =>
+    (await users()).find(({ subject }) => subject === oidc.session?.accountId);
   const configuration: Configuration = {
     adapter: (kind) => memory.adapter(kind),
     clients: [
@@ -65,8 +67,8 @@ export function createProvider({ issuer, audience, privateKey, consoleUrls, user
       deviceFlow: {
         enabled: true,
         userCodeInputSource: (context, form, _out, error) => void (context.body = codePage(form, error !== undefined)),
-        userCodeConfirmSource: (context, form, _client, _device, code) => void (context.body = confirmPage(form, code)),
-        successSource: (context) => void (context.body = signedInPage()),
+        userCodeConfirmSource: async (context, form, _client, _device, code) => void (context.body = confirmPage(form, code, await userOf(context))),
+        successSource: async (context) => void (context.body = signedInPage(await userOf(context))),
       },
       rpInitiatedLogout: { enabled: false },
       userinfo: { enabled: false },

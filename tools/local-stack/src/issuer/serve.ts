@@ -19,7 +19,12 @@ export async function serveIssuer(options: IssuerOptions): Promise<RunningIssuer
   const server = createServer((request, response) => {
     answer(request, response, provider, options).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
-      else sendPage(response, 400, problemPage(`${(error as Error).message}. Go back to the console and sign in again.`));
+      else
+        sendPage(
+          response,
+          400,
+          problemPage(`${(error as Error).message}. Begin again where you signed in: in the console, or with \`truckroll login --device\`.`),
+        );
     });
   });
   await listen(server, new URL(options.issuer));
