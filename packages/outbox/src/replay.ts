@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { KafkaMessage } from 'kafkajs';
+import { retrying } from '@truckroll/process';
+import type { KafkaJSError, KafkaMessage } from 'kafkajs';
 import { withAdmin } from './admin.ts';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
@@ -22,11 +23,20 @@ interface Extent {
   readonly high: bigint;
 }
 
+/** Kafka refuses some requests for a moment, while a leader or the group's coordinator begins. */
+const TRIES = 5;
+
 /**
  * Reads a topic from its beginning to its current end, to rebuild tables; later events are left to the subscriber. Returns the number of
- * events. Rejects when Kafka fails, `apply` rejects or the signal aborts; replaying again is safe if `apply` recognises repeats.
+ * events. Begins again when Kafka asks for that, so `apply` must recognise repeats. Rejects when Kafka fails, `apply` rejects or the signal
+ * aborts.
  */
-export async function replay({ kafka, topic, apply, signal, progress }: Replay): Promise<number> {
+export async function replay(options: Replay): Promise<number> {
+  const again = (error: unknown, failures: number): boolean => (error as Partial<KafkaJSError>).retriable === true && failures < TRIES;
+  return await retrying(() => readToEnd(options), again, options.signal ?? new AbortController().signal);
+}
+
+async function readToEnd({ kafka, topic, apply, signal, progress }: Replay): Promise<number> {
   const groupId = `${kafka.prefix}truckroll-replay-${randomUUID()}`;
   const extents = await extentsOf(kafka, topic);
   if (extents.size === 0) return 0;

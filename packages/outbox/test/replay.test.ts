@@ -1,8 +1,8 @@
 import { silentLog } from '@truckroll/telemetry';
 import { openProducer } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
-import type { Admin } from 'kafkajs';
-import { Outbox, beginningsOf, endsOf, ensureTopics, moveGroup, replay, type IncomingEvent } from '../src/index.ts';
+import type { Admin, ConsumerConfig } from 'kafkajs';
+import { Outbox, beginningsOf, endsOf, ensureTopics, moveGroup, replay, type IncomingEvent, type KafkaClient } from '../src/index.ts';
 import { HEADERS, createMetrics, createTopic, event, kafka, newTopic, openSetting, rowsLeft, textOf } from './setting.ts';
 
 const signal = new AbortController().signal;
@@ -88,6 +88,23 @@ test('ends when it is aborted', async () => {
   });
   await expect(reading).rejects.toThrow('the service stops');
   await close();
+});
+
+test('begins again while Kafka is not ready', async () => {
+  const { topic, close } = await published(1);
+  const keys: string[] = [];
+  let begun = 0;
+  const notReady = Object.assign(Object.create(kafka) as KafkaClient, {
+    consumer(config: ConsumerConfig) {
+      const consumer = kafka.consumer(config);
+      begun += 1;
+      const loading = Object.assign(new Error('The coordinator is loading'), { retriable: true });
+      return begun === 1 ? { ...consumer, run: () => Promise.reject(loading) } : consumer;
+    },
+  });
+  await replay({ kafka: notReady, topic, apply: async (events) => void keys.push(...events.map(({ key }) => key)) });
+  await close();
+  expect([begun, keys]).toEqual([2, ['key 0']]);
 });
 
 test('ends at once for an empty topic', async () => {
