@@ -35,9 +35,9 @@ export async function readWindow({ kafka, scheduling, integrations, since, signa
 
   async function look(events: readonly IncomingEvent[]): Promise<void> {
     for (const { version } of events) newest = Math.max(newest, version);
-    const fresh = events.filter(({ id, time }) => time >= since && !seen.has(id));
+    // An event may have been published twice, even within a batch.
+    const fresh = events.filter(({ id, time }) => time >= since && !seen.has(id) && seen.add(id));
     if (fresh.length === 0) return;
-    for (const { id } of fresh) seen.add(id);
     const had = await eventsHad(scheduling, [...new Set(fresh.map(({ key }) => key))]);
     const published = fresh.map(publishedOf);
     const known = await fannedOut(integrations, published);
