@@ -4,6 +4,7 @@ import { catchUpMigrations } from '@truckroll/catch-up';
 import { resource } from '@truckroll/contract';
 import type { ReprojectResponse } from '@truckroll/contract/gen/records/v1/projections';
 import { ListLocationsResponse, Location } from '@truckroll/contract/gen/scheduling/v1/locations';
+import { outboxTables } from '@truckroll/outbox';
 import { Database, migrate, type DatabaseSchema } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
@@ -35,7 +36,7 @@ const own = {
     },
   ],
 };
-const base: DatabaseSchema = { schema: 'shop', migrations: [catchUpMigrations, recordStoreMigrations, own] };
+const base: DatabaseSchema = { schema: 'shop', migrations: [catchUpMigrations, recordStoreMigrations, outboxTables, own] };
 const links = { account_id: { table: 'location_accounts', of: ({ accounts }: Location) => accounts.flatMap(({ account }) => account?.id ?? []) } };
 
 /**
