@@ -34,7 +34,7 @@ function escaped(text: string): string {
 export function consolePages(signIn: ConsoleSignIn | undefined, clients: readonly Installation[]): Record<string, PublicPage> {
   // Requests go to the gateway and to the issuer at which people sign in.
   const connect = signIn === undefined ? "'self'" : `'self' ${new URL(signIn.issuer).origin}`;
-  const headers = [...pageHeaders({ connect, images: "'self' data:" }), 'Cross-Origin-Resource-Policy', 'same-origin'];
+  const headers = [...pageHeaders({ connect, images: "'self' data:", fonts: "'self'" }), 'Cross-Origin-Resource-Policy', 'same-origin'];
   const page = (name: string): Document => {
     const caching = extname(name) === FONT ? UNCHANGING : undefined;
     return new Document(TYPES[extname(name)]!, readFileSync(join(FOLDER, name)), headers, 200, caching);

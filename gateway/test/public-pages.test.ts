@@ -168,7 +168,7 @@ test('the catalog says where the API, its description, its documentation and its
 test('the headers of pages allow what the page names, and nothing else', () => {
   expect(pageHeaders({ connect: "'self' https://id.example.com", images: 'data:' })).toEqual([
     'Content-Security-Policy',
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' https://id.example.com; img-src data:; font-src 'self'; " +
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' https://id.example.com; img-src data:; font-src 'none'; " +
       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
     'Referrer-Policy',
     'no-referrer',

@@ -13,8 +13,7 @@ import { places, route } from './state/route.ts';
 import { session, signOut } from './state/session.ts';
 import { useStore } from './state/store.ts';
 
-const Webhooks = later(() => import('./screens/webhooks.ts'));
-const Settings = later(() => import('./screens/settings.ts'));
+const Integrations = later(() => import('./screens/integrations.ts'));
 const Business = later(() => import('./screens/business.ts'));
 const Reports = later(() => import('./screens/reports/section.tsx'));
 
@@ -113,18 +112,18 @@ function Screen({ path, attention }: { path: readonly string[]; attention: Resou
   if (section === 'reports')
     return <Reports title="Reports">{({ ReportsSection }) => <ReportsSection path={path.slice(1)} otherwise={<Nowhere />} />}</Reports>;
   if (more.length === 0 && section === 'endpoints') {
-    if (id === undefined) return <Webhooks title="Webhook endpoints">{({ Endpoints }) => <Endpoints />}</Webhooks>;
-    if (id === 'new' && part === undefined) return <Settings title="Add endpoint">{({ NewEndpoint }) => <NewEndpoint />}</Settings>;
-    if (part === undefined) return <Webhooks title="Endpoint">{({ Endpoint }) => <Endpoint id={id} />}</Webhooks>;
-    if (part === 'edit' && partId === undefined) return <Settings title="Edit endpoint">{({ EditEndpoint }) => <EditEndpoint id={id} />}</Settings>;
+    if (id === undefined) return <Integrations title="Webhook endpoints">{({ Endpoints }) => <Endpoints />}</Integrations>;
+    if (id === 'new' && part === undefined) return <Integrations title="Add endpoint">{({ NewEndpoint }) => <NewEndpoint />}</Integrations>;
+    if (part === undefined) return <Integrations title="Endpoint">{({ Endpoint }) => <Endpoint id={id} />}</Integrations>;
+    if (part === 'edit' && partId === undefined) return <Integrations title="Edit endpoint">{({ EditEndpoint }) => <EditEndpoint id={id} />}</Integrations>;
     if (part === 'deliveries' && partId !== undefined)
-      return <Webhooks title="Delivery">{({ Delivery }) => <Delivery endpointId={id} id={partId} />}</Webhooks>;
+      return <Integrations title="Delivery">{({ Delivery }) => <Delivery endpointId={id} id={partId} />}</Integrations>;
   }
-  if (section === 'keys' && id === undefined) return <Settings title="API keys">{({ Keys }) => <Keys />}</Settings>;
-  if (section === 'keys' && id === 'new' && part === undefined) return <Settings title="Create key">{({ NewKey }) => <NewKey />}</Settings>;
-  if (section === 'requests' && id === undefined) return <Settings title="Requests">{({ Requests }) => <Requests />}</Settings>;
-  if (section === 'audit' && id === undefined) return <Settings title="Audit trail">{({ AuditTrail }) => <AuditTrail />}</Settings>;
-  if (section === 'event-types' && id === undefined) return <Webhooks title="Event types">{({ EventTypes }) => <EventTypes />}</Webhooks>;
+  if (section === 'keys' && id === undefined) return <Integrations title="API keys">{({ Keys }) => <Keys />}</Integrations>;
+  if (section === 'keys' && id === 'new' && part === undefined) return <Integrations title="Create key">{({ NewKey }) => <NewKey />}</Integrations>;
+  if (section === 'requests' && id === undefined) return <Integrations title="Requests">{({ Requests }) => <Requests />}</Integrations>;
+  if (section === 'audit' && id === undefined) return <Integrations title="Audit trail">{({ AuditTrail }) => <AuditTrail />}</Integrations>;
+  if (section === 'event-types' && id === undefined) return <Integrations title="Event types">{({ EventTypes }) => <EventTypes />}</Integrations>;
   return <Nowhere />;
 }
 

@@ -67,16 +67,16 @@ function matches(header: string | undefined, etag: string): boolean {
 
 /**
  * Headers of a page and its files. The console shows answers of webhook endpoints: if one ever became markup, the policy would keep it from
- * loading or running anything. `connect` and `images` are the policy's sources of requests and images.
+ * loading or running anything. `connect`, `images` and `fonts` are the policy's sources of requests, images and fonts.
  */
-export function pageHeaders({ connect, images }: { connect: string; images: string }): Headers {
+export function pageHeaders({ connect, images, fonts = "'none'" }: { connect: string; images: string; fonts?: string }): Headers {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     `connect-src ${connect}`,
     `img-src ${images}`,
-    "font-src 'self'",
+    `font-src ${fonts}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -15,7 +15,7 @@ export interface Technician {
 }
 
 /** Most visits of a day or a week that are loaded. */
-const MOST_VISITS = 1000;
+export const MOST_VISITS = 1000;
 const MOST_TECHNICIANS = 500;
 const MOST_REQUESTS = 100;
 

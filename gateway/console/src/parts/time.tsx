@@ -77,6 +77,10 @@ export function Day({ at }: { at: string }) {
 /** "8:00 AM" */
 export const timeOfDay = (at: string): string => format('minute', new Date(at));
 
+/** "8:00 AM", and the day if it is another than that of an instant beside it: "Sun, Mar 1, 8:00 AM". */
+export const timeBeside = (at: string, beside: string): string =>
+  dayOf(at) === dayOf(beside) ? timeOfDay(at) : `${tick(new Date(at), true)}, ${timeOfDay(at)}`;
+
 /** An instant with any offset. The title shows the text unchanged. */
 export function Instant({ at }: { at: string }) {
   return (

@@ -5,7 +5,7 @@ import { Breakable } from '../parts/breakable.tsx';
 import { Page } from '../parts/page.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { useResource } from '../state/resource.ts';
+import { RARELY_MS, useResource } from '../state/resource.ts';
 import { places, route } from '../state/route.ts';
 import { useStore } from '../state/store.ts';
 
@@ -92,14 +92,21 @@ export function AuditTrail() {
   const events = useResource(`audit ${JSON.stringify(filter)}`, (signal) => listAuditEvents(filter, signal));
   const page = events.value;
   // An action that changes nothing, such as a test, has its object's id alone.
-  const endpoints = useResource('endpoints', listEndpoints);
+  const unnamed = page?.data.some((event) => event.object.kind === 'webhooks' && nameOf(event) === undefined) ?? false;
+  const endpoints = useResource(
+    unnamed ? 'endpoints' : 'no endpoints',
+    (signal) => (unnamed ? listEndpoints(signal) : Promise.resolve([])),
+    undefined,
+    undefined,
+    RARELY_MS,
+  );
   const columns = columnsWith(new Map(endpoints.value?.map(({ id, name }) => [id, name])));
   const shown = [
     ...(narrowing.action === undefined ? [] : [narrowing.action]),
     ...(narrowing.actor === undefined ? [] : [`by ${page?.data[0]?.actor.name ?? narrowing.actor}`]),
   ];
   return (
-    <Page title="Audit trail" live={[events, endpoints]}>
+    <Page title="Audit trail" live={[events]}>
       <p class="lead">Who changed keys, endpoints, users, settings and records of the company, and what the operator called. Kept for 365 days.</p>
       {shown.length > 0 && (
         <p>

@@ -1,7 +1,7 @@
 import type { Visit } from '../../api/business.ts';
 import { Page } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
-import { Time, timeOfDay } from '../../parts/time.tsx';
+import { Time, timeBeside } from '../../parts/time.tsx';
 import { titleCase } from '../../parts/words.ts';
 import { places } from '../../state/route.ts';
 import { useMessage } from '../message.tsx';
@@ -12,6 +12,7 @@ import { Forms } from './form.tsx';
 export function VisitDocument({ record }: { record: Visit }) {
   const { id, number, job, description, assignments, created_by: by } = record;
   const message = useMessage(id);
+  const time = (at: string): string => timeBeside(at, record.starts_at);
   return (
     <Page title={`Visit ${number}`} above={{ title: job.account.name, href: places.customer(job.account.id) }} beside={<VisitBadge visit={record} />}>
       <article class="document">
@@ -21,8 +22,8 @@ export function VisitDocument({ record }: { record: Visit }) {
           <Facts
             of={[
               ['Begins', <Time key="at" at={record.starts_at} />],
-              ['Ends', timeOfDay(record.ends_at)],
-              ['Arrives between', `${timeOfDay(record.window_start_at)} and ${timeOfDay(record.window_end_at)}`],
+              ['Ends', time(record.ends_at)],
+              ['Arrives between', `${time(record.window_start_at)} and ${time(record.window_end_at)}`],
               ['Confirmed', record.confirmed ? 'Yes' : 'Not yet'],
               ['Where', job.location.address],
               [
@@ -47,8 +48,8 @@ export function VisitDocument({ record }: { record: Visit }) {
             rowKey={({ id: of }) => of}
             columns={[
               { title: 'Technician', cell: ({ team_member: { name } }) => <strong>{name}</strong> },
-              { title: 'From', cell: ({ starts_at: at }) => timeOfDay(at) },
-              { title: 'To', cell: ({ ends_at: at }) => timeOfDay(at) },
+              { title: 'From', cell: ({ starts_at: at }) => time(at) },
+              { title: 'To', cell: ({ ends_at: at }) => time(at) },
               { title: 'Status', cell: ({ status }) => titleCase(status) },
             ]}
           />

@@ -1,5 +1,5 @@
 import type { Visit } from '../../api/business.ts';
-import { readList, type Listed } from '../../api/reports.ts';
+import { MOST_VISITS, readVisits } from '../../api/schedule.ts';
 import { Page } from '../../parts/page.tsx';
 import { Part } from '../../parts/part.tsx';
 import { Steps } from '../../parts/steps.tsx';
@@ -11,16 +11,13 @@ import { useStore } from '../../state/store.ts';
 import { visitColumns } from '../records/columns.tsx';
 import { addDays, dayName } from '../reports/calendar.ts';
 
-/** Most visits of one day that are loaded. */
-const MOST = 1000;
-
 /** The visits of a day by time, those without a technician first. */
 export function Schedule() {
   const { query } = useStore(route);
   const now = today();
   const given = query.get('day') ?? '';
   const day = /^\d{4}-\d\d-\d\d$/.test(given) ? given : now;
-  const visits = useResource(`visits of ${day}`, (signal) => readDay(day, signal));
+  const visits = useResource(`visits of ${day}`, (signal) => readVisits(day, addDays(day, 1), signal));
   const to = (other: string): string => places.schedule({ day: other === now ? undefined : other });
   return (
     <Page
@@ -48,7 +45,7 @@ export function Schedule() {
       <Part title="Visits" resource={visits} beside={({ records }) => count(records.filter((visit) => !isUnassigned(visit)))}>
         {({ records, more }) => (
           <>
-            {more && <p class="soft">There are more than {MOST.toLocaleString()}: these are some of them.</p>}
+            {more && <p class="soft">There are more than {MOST_VISITS.toLocaleString()}: these are some of them.</p>}
             <Visits of={records.filter((visit) => !isUnassigned(visit))} caption="Visits with a technician, and canceled ones" none="None on this day." />
           </>
         )}
@@ -59,11 +56,6 @@ export function Schedule() {
 
 const count = (of: readonly unknown[]): string => of.length.toLocaleString();
 const isUnassigned = ({ dispatch_status: status }: Visit): boolean => status === 'UNASSIGNED';
-
-async function readDay(day: string, signal: AbortSignal): Promise<Listed<Visit>> {
-  const { records, more } = await readList<Visit>('job-appointments', { starts_from: day, starts_before: addDays(day, 1) }, MOST, signal);
-  return { records: [...records].sort((a, b) => a.starts_at.localeCompare(b.starts_at)), more };
-}
 
 function Visits({ of, caption, none }: { of: readonly Visit[]; caption: string; none: string }) {
   if (of.length === 0) return <p class="soft">{none}</p>;

@@ -16,7 +16,7 @@ import {
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, requireWholeMoments } from '../../parts/field.tsx';
 import { ProblemBox } from '../../parts/problem-box.tsx';
-import { dayOf, instantOf, localInput, tick, timeOfDay } from '../../parts/time.tsx';
+import { instantOf, localInput, timeBeside, timeOfDay } from '../../parts/time.tsx';
 import { titleCase } from '../../parts/words.ts';
 import { useAction } from '../../state/action.ts';
 import { changesOf, isRemovable } from './layout.ts';
@@ -153,8 +153,7 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
     return added ? `${name} was added, but ${off?.team_member.name} was not removed.` : 'The visit was not changed.';
   }
 
-  /** The time of day, and the date if it is not the one that the visit was shown on. */
-  const when = (at: string): string => (dayOf(at) === dayOf(shown.starts_at) ? timeOfDay(at) : `${tick(new Date(at), true)}, ${timeOfDay(at)}`);
+  const when = (at: string): string => timeBeside(at, shown.starts_at);
 
   return (
     <Dialog title={adding ? `Add a technician to ${visit.number}` : `Remove ${off?.team_member.name} from ${visit.number}`} onCancel={onClose}>

@@ -15,7 +15,8 @@ interface Given {
   unassigned: readonly Visit[];
   late: readonly Late[];
   requests: Resource<Listed<Unbooked>>;
-  onDrag: (dragged: Dragged | undefined) => void;
+  /** Undefined where there is no board to drag to. */
+  onDrag: ((dragged: Dragged | undefined) => void) | undefined;
   onMenu: (visit: Visit) => void;
 }
 
@@ -25,7 +26,7 @@ export function ToDo({ unassigned, late, requests, onDrag, onMenu }: Given) {
     <aside class="to-do" aria-label="To do">
       <List title={`Without a technician (${unassigned.length})`} none="Every visit has a technician.">
         {unassigned.map((visit) => (
-          <li key={visit.id} class="spread" {...dragging({ visit }, onDrag)}>
+          <li key={visit.id} class="spread" {...(onDrag && dragging({ visit }, onDrag))}>
             <span>
               <a class="name" href={places.record('visits', visit.id)} draggable={false}>
                 {visit.number}

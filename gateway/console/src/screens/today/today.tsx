@@ -141,7 +141,7 @@ export function Today() {
                   }}
                 />
               )}
-              <ToDo unassigned={unassigned} late={late} requests={requests} onDrag={setDragged} onMenu={setMenu} />
+              <ToDo unassigned={unassigned} late={late} requests={requests} onDrag={phone ? undefined : setDragged} onMenu={setMenu} />
             </div>
           )
         }
