@@ -192,7 +192,7 @@ async function eachTable(
 async function fence(tx: Transaction, table: string, key: string, companyId: string): Promise<void> {
   for (const row of ROWS) {
     await tx.query({
-      text: `create trigger ${triggerOf(companyId, row)} after ${TRIGGERS[row]} on ${table}
+      text: `create or replace trigger ${triggerOf(companyId, row)} after ${TRIGGERS[row]} on ${table}
         for each row when (${row}.${key} = '${companyId}') execute function refuse_frozen('${companyId}')`,
     });
   }
