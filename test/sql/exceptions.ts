@@ -168,7 +168,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'services/integrations/src/mails/store.ts postpone_mail': ['mails'],
       'services/integrations/src/webhooks/queue/report.ts find_reported_deliveries': ['webhook_deliveries d'],
       'services/integrations/src/webhooks/log/answers.ts budgets_of_answers': ['webhook_deliveries d'],
-      'services/integrations/src/webhooks/queue/report.ts insert_webhook_attempts': ['webhook_deliveries'],
+      'services/integrations/src/webhooks/queue/report.ts insert_webhook_attempts': ['webhook_deliveries d'],
       'services/integrations/src/webhooks/queue/report.ts settle_webhook_deliveries': ['webhook_deliveries d'],
     },
   },
