@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { readCollected, readInvoiced, readReceivables, readSummary, type Balance } from '../api/home.ts';
 import { number, waiting } from '../parts/figures.ts';
-import { dollars, tileDollars } from '../parts/money.ts';
 import { MonthChart } from '../parts/month-chart.tsx';
 import { compare, sumsOf, twoMonths, type DayAmount } from '../parts/months.ts';
 import { Page } from '../parts/page.tsx';
+import { TileAmount } from '../parts/tile-amount.tsx';
 import { today as dayIn } from '../parts/time.tsx';
 import type { Attention } from '../state/attention.ts';
 import { useResource, type Resource } from '../state/resource.ts';
@@ -84,13 +84,7 @@ function Owed({ title, balance, href, bad = false }: { title: string; balance: B
     <div>
       <dt>{title}</dt>
       <dd class={bad && balance !== undefined && balance.cents > 0 ? 'figure bad' : 'figure'}>
-        {balance === undefined ? (
-          '–'
-        ) : (
-          <a href={href} title={dollars(balance.cents)}>
-            {tileDollars(balance.cents)}
-          </a>
-        )}
+        {balance === undefined ? '–' : <TileAmount cents={balance.cents} href={href} />}
       </dd>
       <dd class="soft">{balance !== undefined && `${number(balance.count)} ${balance.count === 1 ? 'invoice' : 'invoices'}`}</dd>
     </div>

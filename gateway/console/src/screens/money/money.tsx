@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { inPages, readOwed, type Account, type Owed, type Payment } from '../../api/business.ts';
 import { readList } from '../../api/reports.ts';
-import { dollars, tileDollars } from '../../parts/money.ts';
+import { dollars } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Failure, Loaded } from '../../parts/part.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
+import { TileAmount } from '../../parts/tile-amount.tsx';
 import { Day, today } from '../../parts/time.tsx';
 import { RARELY_MS, useResource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
@@ -38,17 +39,13 @@ export function Money() {
               <div>
                 <dt>Open balance</dt>
                 <dd class="figure">
-                  <a href={places.invoices()} title={dollars(sum(({ open }) => open))}>
-                    {tileDollars(sum(({ open }) => open))}
-                  </a>
+                  <TileAmount cents={sum(({ open }) => open)} href={places.invoices()} />
                 </dd>
               </div>
               <div>
                 <dt>Overdue</dt>
                 <dd class="figure">
-                  <a href={places.invoices({ show: 'OVERDUE' })} title={dollars(sum((row) => row.overdue))}>
-                    {tileDollars(sum((row) => row.overdue))}
-                  </a>
+                  <TileAmount cents={sum((row) => row.overdue)} href={places.invoices({ show: 'OVERDUE' })} />
                 </dd>
               </div>
               <div>
