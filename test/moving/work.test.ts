@@ -1,4 +1,4 @@
-// Work of scheduling and reporting for all companies leaves rows of a frozen one as they are, and goes on for others. That of integrations is
+// Work of scheduling and reporting for all companies does not change rows of a frozen one, and goes on for others. That of integrations is
 // tested with its service.
 import { Database, createSession, type DatabaseSession } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';

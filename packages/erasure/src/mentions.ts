@@ -1,4 +1,4 @@
-// Finds texts that still name an erased person. Texts of others stay as they are: an operator corrects them at their source.
+// Finds texts that still name an erased person. Texts of others are not changed: an operator corrects them at their source.
 import type { OwnedKind } from '@truckroll/change-feed';
 import { ApiError, mentionOf, refused, type Shape } from '@truckroll/contract';
 import type { ErasureServiceService, Mention } from '@truckroll/contract/gen/records/v1/erasures';

@@ -1,4 +1,4 @@
-// While a company is frozen, work for all companies leaves its rows as they are and goes on for others; afterwards it takes them up.
+// While a company is frozen, work for all companies does not change its rows and goes on for others; afterwards it continues with them.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { now, topics } from '@truckroll/contract';
 import type { LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
