@@ -15,6 +15,9 @@ import { Scratch } from './support.ts';
 const scratch = new Scratch();
 afterAll(() => scratch.end());
 
+/** A start begins eleven processes: beside other tests it may take more than a minute. */
+const AT_MOST_MS = 120_000;
+
 interface Ready {
   baseUrl: string;
   apiKey: string;
@@ -28,7 +31,7 @@ async function start(state: string, ...options: string[]) {
   const { child, said } = scratch.program('start.ts', state, ...options);
   const file = join(state, 'ready.json');
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  await until('the file, or the end of the process', () => existsSync(file) || child.exitCode !== null);
+  await until('the file, or the end of the process', () => existsSync(file) || child.exitCode !== null, Boolean, { atMostMs: AT_MOST_MS });
   if (child.exitCode !== null) throw new Error(`the start ended with ${child.exitCode}: ${said()}`);
   return { child, exited, file, ready: JSON.parse(readFileSync(file, 'utf8')) as Ready };
 }
