@@ -9,20 +9,20 @@ import type { StartLoad } from './against/load.ts';
 import { idle } from './against/idle.ts';
 import { imports } from './against/imports.ts';
 import { readsOf, reports } from './against/reads.ts';
-import { backlog, webhooks } from './against/webhooks.ts';
+import { backlog, receipts, webhooks } from './against/webhooks.ts';
 import { writes } from './against/writes.ts';
 import { exitCodeOf, LEAST } from './measure/paired.ts';
 import { requireWrk } from './measure/wrk.ts';
 import { positive } from './system/benchmark.ts';
 
-const KINDS: Readonly<Record<string, StartLoad>> = { reads: readsOf('pages'), details: readsOf('details'), writes, webhooks, backlog, imports, reports, idle };
+const KINDS: Readonly<Record<string, StartLoad>> = { reads: readsOf('pages'), details: readsOf('details'), writes, webhooks, backlog, receipts, imports, reports, idle };
 
-const HELP = `npm run bench:against -- COMMIT ${Object.keys(KINDS).join('|')} [--pairs 10] [--seconds 8] [--now COMMIT] [--results FILE] [--quick]
+const HELP = `npm run bench:against -- COMMIT ${Object.keys(KINDS).join('|')} [--pairs 10] [--seconds 8] [--rate 150] [--now COMMIT] [--results FILE] [--quick]
 
 Builds COMMIT in .truckroll/checkouts, loads it and this checkout (or the commit of --now) in turn over HTTP, gRPC and Kafka, and prints
 medians, and how many times as good (fast, cheap) the new side is: above 1 is better. That is the middle of the pairs' ratios, with bounds
 that hold with 95 % confidence each. Exits with 1 if throughput or CPU time per operation is worse for certain: if the upper bound of its
-ratio is below ${LEAST}. With fewer than 5 pairs there are no bounds.
+ratio is below ${LEAST}. With fewer than 5 pairs there are no bounds. receipts sends --rate webhooks a second and compares their latency.
 COMMIT release is the last release, best is the best commit so far (loadtest/records.json). --results writes all figures to a file.
 --quick uses little data and 5 short rounds: for developing only.
 `;
@@ -32,7 +32,7 @@ await runMain(async () => {
   const flag = { type: 'boolean', default: false } as const;
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { pairs: text, seconds: text, now: text, results: text, quick: flag, help: flag },
+    options: { pairs: text, seconds: text, rate: text, now: text, results: text, quick: flag, help: flag },
   });
   const [commit, kind, ...rest] = positionals;
   if (values.help || commit === undefined || kind === undefined || rest.length > 0) {
@@ -44,7 +44,7 @@ await runMain(async () => {
   requireWrk();
   const { quick, results } = values;
   const pairs = positive('pairs', values.pairs) ?? (quick ? 5 : 10);
-  const size = { quick, pairs, seconds: positive('seconds', values.seconds) ?? (quick ? 1 : 8) };
+  const size = { quick, pairs, seconds: positive('seconds', values.seconds) ?? (quick ? 1 : 8), rate: positive('rate', values.rate) ?? 150 };
   if (results !== undefined && !existsSync(dirname(results))) throw new Problem(`--results ${results}: make its folder first.`);
   const subjects = {
     before: checkoutOf(commitOf(commit, kind)),

@@ -83,11 +83,13 @@ export function rowsOf({ before, after }: Sides<readonly Omit<Measured, 'others'
   const first = before[0] as (typeof before)[number];
   const rate = first.perSecond === undefined ? [] : [row('a second', ({ perSecond }) => perSecond ?? NaN, 'higher', true)];
   const latency = first.p50 === undefined ? [] : [row('median ms', ({ p50 }) => p50 ?? NaN, 'lower')];
+  const tail = first.p99 === undefined ? [] : [row('p99 ms', ({ p99 }) => p99 ?? NaN, 'lower')];
   // A process that did nothing measurable in some round has no ratio.
   const groups = Object.keys(first.cpu).filter((group) => [...before, ...after].every(({ cpu }) => (cpu[group] ?? 0) > 0));
   return [
     ...rate,
     ...latency,
+    ...tail,
     row('CPU ms each', ({ cpu }) => totalOf(cpu), 'lower', true),
     ...groups.map((group) => row(`CPU ms each: ${group}`, ({ cpu }) => cpu[group] ?? NaN, 'lower')),
   ];

@@ -7,6 +7,8 @@ export interface Outcome {
   readonly perSecond?: number;
   /** Median latency in ms. */
   readonly p50?: number;
+  /** In ms. */
+  readonly p99?: number;
 }
 
 /** A started system and what it is loaded with. */
@@ -23,6 +25,8 @@ export interface Size {
   readonly quick: boolean;
   /** Duration of a round that has no other end. */
   readonly seconds: number;
+  /** Operations a second of a kind that is not loaded at full speed. */
+  readonly rate: number;
 }
 
 /** Starts the stack's checkout with data. Only what every commit has may be used: HTTP, gRPC, Kafka, and tables that never changed. */

@@ -1,8 +1,8 @@
-// Webhooks: service requests recorded by one call each, as fast as possible, until the receiver has an event for each; and a backlog of
-// them, which has become due while the dispatcher was stopped.
+// Webhooks: service requests recorded by one call each, as fast as possible, until the receiver has an event for each; a backlog of them,
+// which has become due while the dispatcher was stopped; and receipts at a rate below full speed.
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { latencyOf } from '../measure/latency.ts';
-import { measureIntake, record } from '../webhooks/intake.ts';
+import { measureIntake, measureStream, record } from '../webhooks/intake.ts';
 import { startSinks } from '../webhooks/sinks.ts';
 import { startWebhooks } from '../webhooks/system.ts';
 import type { Stack } from '../system/stack.ts';
@@ -58,6 +58,18 @@ export const backlog: StartLoad = async (stack, { quick }) => {
       for (let n = 0; n < WARM_UPS; n++) await (await prepare())();
     },
     prepare,
+  };
+};
+
+export const receipts: StartLoad = async (stack, { rate, seconds }) => {
+  const { intake, endpoints, sinks, groups } = await start(stack);
+  const stream = (lasts: number) => measureStream({ intake, sinks, measured: endpoints, others: [], rate, seconds: lasts });
+  return {
+    groups,
+    async warmUp() {
+      for (let n = 0; n < WARM_UPS; n++) await stream(seconds);
+    },
+    prepare: async () => async () => ({ operations: rate * seconds, ...(await stream(seconds)) }),
   };
 };
 
