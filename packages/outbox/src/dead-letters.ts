@@ -77,6 +77,17 @@ export async function deadLettersAfter(
   return rows.map(({ reason, ...row }) => ({ reason, ...eventOfLetter(row) }));
 }
 
+/** Numbers the company's dead letters anew, in their order: a reader that has passed them while the company was frozen comes to them again. */
+export async function renewDeadLetters(tx: Queryable, consumer: string, companyId: string): Promise<void> {
+  await tx.query({
+    name: 'renew_dead_letters',
+    text: `with gone as (delete from parked_event where consumer = $1 and headers ->> 'companyId' = $2 returning *)
+      insert into parked_event (consumer, topic, partition, log_offset, key, headers, payload, reason, parked_at)
+      select consumer, topic, partition, log_offset, key, headers, payload, reason, parked_at from gone order by id`,
+    values: [consumer, companyId],
+  });
+}
+
 interface StoredLetter extends Omit<DeadLetter, 'offset'> {
   readonly id: number;
   readonly log_offset: number;

@@ -23,7 +23,7 @@ export { notOlder } from './inbox.ts';
 export { checkKafka, createKafka, kafkaSettings, type KafkaClient } from './kafka.ts';
 export { operatorCalls, publishOperatorCalls } from './operator-calls.ts';
 export { Outbox } from './outbox.ts';
-export { deadLetterOf, deadLettersAfter, deleteDeadLetters, forgetDeadLetters, listDeadLetters, storeDeadLetter } from './dead-letters.ts';
+export { deadLetterOf, deadLettersAfter, deleteDeadLetters, forgetDeadLetters, listDeadLetters, renewDeadLetters, storeDeadLetter } from './dead-letters.ts';
 export { deadLetterHandlers, retryDeadLetters } from './dead-letter-service.ts';
 export type { Keyed, PublishedState, Restored } from './restored.ts';
 export { relayLock } from './relay.ts';

@@ -1,7 +1,7 @@
 // While a company is frozen, work for all companies does not change its rows and goes on for others; afterwards it continues with them.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { now, topics } from '@truckroll/contract';
-import type { LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { DeadLetter, LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { FreezeServiceService, type FreezeState } from '@truckroll/contract/gen/records/v1/freezes';
 import { openChannel, type Channel } from '@truckroll/grpc';
@@ -45,6 +45,27 @@ const freeze = async (): Promise<FreezeState> => {
       );
   return (await until('an answer', ask, (state) => typeof state !== 'number' && state?.waits_for?.includes('does not show') !== true)) as FreezeState;
 };
+const letterOf = (of: Endpoint, offset: number): DeadLetter => ({
+  id: 0,
+  topic: topics.serviceRequests.name,
+  partition: 0,
+  log_offset: String(offset),
+  event_id: randomUUID(),
+  type: 'service_request.reopened',
+  source: '/truckroll/scheduling',
+  company_id: of.company.id,
+  key: '',
+  time: now(),
+  sequence: 1,
+  version: 1,
+  payload: null,
+  reason: 'unknown',
+  request_id: null,
+  traceparent: null,
+});
+const deadLetters = async (after: number): Promise<DeadLetter[]> => (await desk.deliveries.readDeadLetters({ after })).letters;
+/** The last dead letter that the dispatcher has read. */
+let passed = 0;
 const count = async (text: string, of: Endpoint): Promise<number> => Number((await desk.sql(text, [of.company.id]))[0]!['count']);
 
 interface Work {
@@ -243,6 +264,13 @@ test.each(WORKS)('$name goes on for others only', async ({ due, work }) => {
   expect([await count(due, frozen), await count(due, other)]).toEqual([1, 0]);
 });
 
+test('shows the dispatcher no dead letters of a frozen company, and those of others', async () => {
+  await desk.deliveries.setAside({ letters: [letterOf(frozen, 1), letterOf(frozen, 2), letterOf(other, 3)] });
+  const letters = await deadLetters(0);
+  expect(letters.map(({ log_offset }) => log_offset)).toEqual(['3']);
+  passed = letters[0]!.id;
+});
+
 test('takes everything up after the end', async () => {
   const company_id = frozen.company.id;
   await expect(freezes().removeFences({ company_id })).rejects.toMatchObject({ status: 409 });
@@ -251,6 +279,7 @@ test('takes everything up after the end', async () => {
   expect(await freezes().removeFences({ company_id })).toEqual({ tables: [] });
   expect(await desk.sql(`select tgname from pg_trigger where tgname like 'frozen%'`)).toEqual([]);
   expect(await freezes().getFreeze({ company_id })).toMatchObject({ state: { begun: false, closed: false } });
+  expect((await deadLetters(passed)).map(({ log_offset }) => log_offset)).toEqual(['1', '2']);
   for (const { work } of WORKS) await work();
   for (const { name, due } of WORKS) expect([name, await count(due, frozen)]).toEqual([name, 0]);
   await take(database, 1, 1000);

@@ -12,6 +12,7 @@ import type { Queryable } from '@truckroll/postgres';
 import { audit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
+import { offerAgain } from '../webhooks/events/dead-letters.ts';
 import { lockCompany } from './store.ts';
 
 const unknown = (): ApiError => new ApiError('NOT_FOUND', 'There is no company with this id: see the ids with `truckroll company list`.');
@@ -45,7 +46,9 @@ export async function unfreezeCompany({ database }: Context, request: UnfreezeCo
       values: [id],
     });
     if (rows[0]?.closed === true) throw new ApiError('INVALID_REQUEST', 'Integrations still refuses changes: unfreeze it first.', { status: 409 });
-    if (rows.length > 0) await audit(tx, { ...auditedOf(company.id), action: 'company.unfrozen' });
+    if (rows.length === 0) return;
+    await offerAgain(tx, company.id);
+    await audit(tx, { ...auditedOf(company.id), action: 'company.unfrozen' });
   });
   return {};
 }

@@ -14,6 +14,7 @@ import {
   deleteDeadLetters,
   forgetDeadLetters,
   listDeadLetters,
+  renewDeadLetters,
   retryDeadLetters,
   storeDeadLetter,
   withoutErased,
@@ -35,8 +36,7 @@ const MOST_LISTED = 1000;
 /** DeliveryService.SetAside. A letter that is stored already, or of a deleted company, adds nothing. */
 export async function setAside({ database, log }: Context, { letters }: SetAsideRequest): Promise<SetAsideResponse> {
   await database.transaction(async (tx) => {
-    // One transaction at a time, so that ids become visible in order and a reader that continues after an id misses none.
-    await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook dead letters in ' || current_schema(), 0))` });
+    await lockNumbers(tx);
     const reasons = new Map(letters.map((letter) => [eventOf(letter), storable(letter.reason)]));
     for (const event of await withoutErased(tx, [...reasons.keys()])) await storeDeadLetter(tx, CONSUMER, deadLetterOf(event), reasons.get(event)!);
   });
@@ -45,6 +45,17 @@ export async function setAside({ database, log }: Context, { letters }: SetAside
     'events that a dispatcher does not know became dead letters',
   );
   return {};
+}
+
+/** One transaction at a time, so that ids become visible in order and a reader that continues after an id misses none. */
+async function lockNumbers(tx: Transaction): Promise<void> {
+  await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook dead letters in ' || current_schema(), 0))` });
+}
+
+/** At the end of a freeze: dispatchers read the company's dead letters again. */
+export async function offerAgain(tx: Transaction, companyId: string): Promise<void> {
+  await lockNumbers(tx);
+  await renewDeadLetters(tx, CONSUMER, companyId);
 }
 
 /** DeliveryService.ReadDeadLetters: a page within MOST_READ, after the dead letter with the id `after`; empty at the end. */
