@@ -3,12 +3,23 @@ import { randomUUID } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { FreezeState } from '@truckroll/contract/gen/records/v1/freezes';
-import { openProducer } from '@truckroll/testing';
+import { holdingLocks, openProducer } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { freezing, type FreezeOptions } from '../../packages/erasure/src/freeze.ts';
 import { learning } from '../../packages/erasure/src/learn.ts';
 import { Consumer, PERSON_ERASED, auditEntry, createKafka, ensureTopics, type Topic } from '../../packages/outbox/src/index.ts';
-import { Collected, HEADERS, brokers, createMetrics, createTopic, kafka, newTopic, openSetting, silentLog } from '../../packages/outbox/test/setting.ts';
+import {
+  Collected,
+  HEADERS,
+  SCHEMA,
+  brokers,
+  createMetrics,
+  createTopic,
+  kafka,
+  newTopic,
+  openSetting,
+  silentLog,
+} from '../../packages/outbox/test/setting.ts';
 
 const company_id = '0e37df36-f698-11e6-8dd4-cb9ced3df976';
 const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
@@ -79,6 +90,22 @@ test('closes nothing if the company is unfrozen meanwhile, and an end of a servi
   const { freeze } = calls({ lock: async () => void (await unfreeze({ company_id })) });
   await expect(freeze({ company_id })).rejects.toMatchObject({ status: 409, message: expect.stringContaining('unfrozen meanwhile') });
   expect((await sql('select from frozen_companies')).rowCount).toBe(0);
+});
+
+test('keeps the triggers of a company that is frozen again while they are being removed', async () => {
+  const { freeze, unfreeze, removeFences } = calls({});
+  await freeze({ company_id });
+  await unfreeze({ company_id });
+  await holdingLocks({ url: setting.server.url, schema: SCHEMA }, async (holder) => {
+    // As a freeze does before it closes the company.
+    await holder.run(`select pg_advisory_xact_lock(hashtextextended('freeze in ' || current_schema() || ' of ' || $1::text, 0))`, [company_id]);
+    const removal = removeFences({ company_id });
+    await holder.waiting(1, removal);
+    await holder.run(`insert into frozen_companies (company_id, passes, closed_at) values ($1, '[]', now())`, [company_id]);
+    await holder.commit();
+    await expect(removal).rejects.toMatchObject({ status: 409, message: expect.stringContaining('is frozen in this service') });
+  });
+  expect((await sql(`select from pg_trigger where tgname like 'frozen%'`)).rowCount).toBeGreaterThan(0);
 });
 
 test('people of a frozen company are learnt after the freeze, and those of others at once', async () => {

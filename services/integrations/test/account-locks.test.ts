@@ -99,6 +99,18 @@ test('audits the later of two concurrent changes of a company with the state aft
   ]);
 });
 
+test('a person of a company is not erased after a freeze that began before', async () => {
+  const company = await harness.company();
+  await holding(async (holder) => {
+    await holder.run('select from companies where id = $1 for no key update', [company.id]);
+    await holder.run('insert into frozen_companies (company_id) values ($1)', [company.id]);
+    const call = harness.companies.erasePerson({ company_id: company.id, kind: 'accounts', id: company.id });
+    await holder.waiting(1, call);
+    await holder.commit();
+    await expect(call).rejects.toMatchObject({ status: 409, message: expect.stringContaining('is frozen') });
+  });
+});
+
 describe('a key', () => {
   async function issued() {
     const { company, user, caller } = await account();
