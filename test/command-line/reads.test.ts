@@ -95,6 +95,9 @@ test('searches every kind at once, a telephone number too', async () => {
   expect([lines(some).length, some.err]).toEqual([6, expect.stringContaining('There may be more accounts: give a higher --limit')]);
   const tooMany = await program.run(['search', 'customer', '--limit', '101']);
   expect([tooMany.code, tooMany.err]).toEqual([2, expect.stringContaining('Give a whole number from 1 to 100.')]);
+  const nothing = await program.run(['search', '']);
+  expect([nothing.code, nothing.out, nothing.err]).toEqual([1, '', expect.stringMatching(/(^|\s)<words>: /)]);
+  expect(nothing.err).not.toContain('--search');
 });
 
 test('prints a report in dollars as a table and as CSV, and in cents on request', async () => {
@@ -135,6 +138,8 @@ test('says what is wrong with the address and the credential, to people and to s
       code,
       { error: { message: expect.stringMatching(message), exit_code: code } },
     ]);
+    const csv = await program.run(['list', 'accounts', '--csv'], { env });
+    expect([env, csv.code, csv.out]).toEqual([env, code, '']);
   }
 });
 

@@ -41,8 +41,15 @@ export function printerOf(session: ApiSession, { fields, amounts }: Shown, colum
   const paths = chosen ?? (session.csv ? known : columns);
   if (session.csv) {
     const csv = csvLines(paths, dollars);
-    session.say(csv.heading);
-    return { page: (rows) => rows.forEach((row) => session.say(csv.line(row))), end: () => undefined };
+    // With the first page: a call that fails has printed nothing.
+    let heading = [csv.heading];
+    return {
+      page(rows) {
+        for (const line of [...heading, ...rows.map((row) => csv.line(row))]) session.say(line);
+        heading = [];
+      },
+      end: () => undefined,
+    };
   }
   const all: JsonRecord[] = [];
   return {

@@ -8,6 +8,8 @@ export interface Asked {
   readonly baseUrl: string;
   /** Where the credential comes from. */
   readonly source: string;
+  /** Filters that the command takes as arguments: by filter the argument. */
+  readonly arguments?: Readonly<Record<string, string>>;
 }
 
 /** Returns the error of a failed call in words, and any other error unchanged. */
@@ -23,19 +25,20 @@ function innermost({ cause }: Error): Error | undefined {
   return cause instanceof Error ? (innermost(cause) ?? cause) : undefined;
 }
 
-function ofAnswer({ status, code, message, details, requestId, retryAfterSeconds }: TruckrollError, { baseUrl, source }: Asked): string {
+function ofAnswer({ status, code, message, details, requestId, retryAfterSeconds }: TruckrollError, asked: Asked): string {
+  const { baseUrl, source } = asked;
   if (code === 'UNRECOGNIZED') return `${message.replace('baseUrl', 'TRUCKROLL_URL or --url')}`;
   if (status === 401) return `The API does not accept the credential (${source}): ${message}`;
   if (status === 404 && message.startsWith('Nothing is at this path'))
     return `${baseUrl} is not the address of the API: correct TRUCKROLL_URL or --url. (${message})`;
   const again = retryAfterSeconds === undefined ? '' : ` Try again in ${retryAfterSeconds} s.`;
   if (status >= 500) return `${baseUrl} answered ${status}: ${message}${again} (request ${requestId})`;
-  return `${reasonsOf({ message: messageAlone(message, details), details: details.map(named) })}${again}`;
+  return `${reasonsOf({ message: messageAlone(message, details), details: details.map((each) => named(each, asked)) })}${again}`;
 }
 
-/** Filters by the names of their options. */
-function named({ location, field, message }: TruckrollError['details'][number]): { field: string; message: string } {
-  return { field: location === 'query' ? `--${field.replaceAll('_', '-')}` : field, message };
+/** Filters by the names of their options or arguments. */
+function named({ location, field, message }: TruckrollError['details'][number], { arguments: given = {} }: Asked): { field: string; message: string } {
+  return { field: location === 'query' ? (given[field] ?? `--${field.replaceAll('_', '-')}`) : field, message };
 }
 
 /** The client appends the first detail to the message. */

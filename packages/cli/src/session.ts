@@ -81,9 +81,12 @@ export class ApiSession extends TerminalSession<InputIo> {
     return ofProfile(name, kept);
   }
 
+  /** Filters that the command takes as arguments: by filter the argument. */
+  arguments: Readonly<Record<string, string>> = {};
+
   /** The address of the last call and the source of its credential, for its error. */
   get asked(): Asked {
-    return this.#asked ?? this.access();
+    return { ...(this.#asked ?? this.access()), arguments: this.arguments };
   }
 
   get profile(): string {

@@ -31,6 +31,7 @@ export function register(program: Command, session: ApiSession): void {
     .option('--limit <number>', `most records of each kind, at most ${PAGE}`, most, 5)
     .action(async (words: string[], { kind, limit }: Given) => {
       if (session.csv) throw new Failure('search prints a table or JSON: for CSV use list KIND --search.');
+      session.arguments = { search: '<words>' };
       const left = SEARCHED.filter(([name]) => kind?.includes(name) !== false);
       const found = new Map<string, readonly JsonRecord[]>();
       const more = new Set<string>();
