@@ -120,7 +120,7 @@ test('draws how records refer to each other, and says the same in a table and to
 
 test('shows a key only where the gateway is given one, and nothing else of the file', async () => {
   expect([...pages.values()].some(({ text }) => text.includes('name="demo"'))).toBe(false);
-  expect((await request(`${gateway.url}/docs/demo.json`)).status).toBe(401);
+  expect((await request(`${gateway.url}/docs/demo.json`)).status).toBe(404);
   const folder = mkdtempSync(join(tmpdir(), 'truckroll-docs-'));
   const file = join(folder, 'key');
   const shown = docsPages((text) => text, file);

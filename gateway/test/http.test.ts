@@ -143,6 +143,13 @@ describe('the router', () => {
       }
     }
   });
+
+  test.each(['/docs/how-to/command-line', '/docs/nope.md'])('answers %s, which is no page, with 404 and says where the pages are', async (path) => {
+    const answer = await request(gateway.url + path);
+    expectError(answer, 404, 'NOT_FOUND');
+    expect(answer.body.error.message).toContain('begins at /docs');
+    expect((await request(gateway.url + path, { method: 'POST' })).status).toBe(401);
+  });
 });
 
 describe('public paths', () => {

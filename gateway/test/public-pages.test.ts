@@ -109,7 +109,8 @@ describe('an address', () => {
       expect(bytes.toString()).toBe('More than 3 public pages in a minute were sent to this address. Go on after the time in Retry-After.');
     }
     expect((await get('/healthz')).status).toBe(200);
-    // What programs ask for is counted elsewhere.
+    expect((await get('/docs/none')).status).toBe(429);
+    // What else programs ask for is counted elsewhere.
     expect([(await get('/none')).status, (await get('/v1/none', BROWSER)).status]).toEqual([299, 299]);
     expect((await get('/docs', { from: '192.0.2.8' })).status).toBe(200);
   });

@@ -23,6 +23,9 @@ export type PublicPage = Page | ((exchange: Exchange) => Page) | Document | read
 const LONGEST_PATH = 2048;
 const DEEPEST_PATH = 10;
 
+/** Below it nothing needs a credential, so a path without a page is a 404 for programs too. */
+const DOCS = '/docs/';
+
 /** Roots of the API. People look for documentation here; programs find operations below. */
 const ROOTS: ReadonlySet<string> = new Set(['/v1', '/v1/', '/api/v1', '/api/v1/']);
 
@@ -36,8 +39,8 @@ export interface PublicPageOptions {
 }
 
 /**
- * Middleware that answers requests for a public page. Throws ApiError 405 for verbs other than GET and HEAD, and 429 if the address has
- * requested too many pages. Rejects only if a document cannot be compressed.
+ * Middleware that answers requests for a public page. Throws ApiError 405 for verbs other than GET and HEAD, 404 for unknown paths of the
+ * documentation, and 429 if the address has requested too many pages. Rejects only if a document cannot be compressed.
  */
 export function publicPages({ pages, missing, perMinute, draining }: PublicPageOptions): RequestHandler {
   const counts = new AddressCounts();
@@ -59,9 +62,13 @@ export function publicPages({ pages, missing, perMinute, draining }: PublicPageO
   function serveOther(exchange: Exchange, next: NextFunction): Promise<void> | void {
     const { path, req } = exchange;
     const root = ROOTS.has(path);
-    if ((!root && /^\/(api\/)?v1\//.test(path)) || isTooLong(path) || !reads(req) || !mentionsText(req)) return next();
+    const documentation = path.startsWith(DOCS);
+    if ((!root && /^\/(api\/)?v1\//.test(path)) || isTooLong(path) || !reads(req) || !(documentation || mentionsText(req))) return next();
     count(exchange);
-    if (!prefersHtml(req)) return next();
+    if (!prefersHtml(req)) {
+      if (documentation) throw new ApiError('NOT_FOUND', 'Nothing is at this path. The documentation begins at /docs, and /llms.txt lists its pages.');
+      return next();
+    }
     if (root) return sendPage(redirect(302, `${rootFrom(path)}docs`, 'The reference is at /docs.', ['Vary', 'Accept']), exchange);
     return missing(path).send(exchange, draining, ['Accept']);
   }
