@@ -60,6 +60,11 @@ export function renamed(value: unknown, from: string, id: string, name: string):
 
 /** A command of the operator, with its output as JSON. */
 export function operatorsCommand(system: System, args: readonly string[], folder = tmpdir(), signal?: AbortSignal): ReturnType<typeof truckroll> {
+  return operatorsText(system, ['--json', ...args], folder, signal);
+}
+
+/** A command of the operator, with its output as people see it. */
+export function operatorsText(system: System, args: readonly string[], folder = tmpdir(), signal?: AbortSignal): ReturnType<typeof truckroll> {
   const addresses = Object.fromEntries(Object.entries(system.gatewayEnvironment).filter(([name]) => name.endsWith('_ADDRESS')));
-  return truckroll(['--json', ...args], { CALL_CREDENTIAL: testCaller('operator').text, ...addresses }, folder, false, signal);
+  return truckroll([...args], { CALL_CREDENTIAL: testCaller('operator').text, ...addresses }, folder, false, signal);
 }

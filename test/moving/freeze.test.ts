@@ -15,7 +15,7 @@ import * as line from '../../services/scheduling/test/records.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
-import { fill, operatorsCommand, request } from '../leaving/fill.ts';
+import { fill, operatorsCommand, operatorsText, request } from '../leaving/fill.ts';
 import { dispatchDesk, type DispatchDesk } from '../support/dispatch.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 
@@ -211,6 +211,17 @@ test.each(Object.keys(WRITES))('refuses %s with 503, the reason and when to try 
   const { status, retryAfter, message } = await WRITES[name]!();
   expect({ status, retryAfter }).toEqual({ status: 503, retryAfter: '5' });
   expect(message).toContain('The company is frozen');
+});
+
+test('a dry run of a deletion and of an erasure says to unfreeze the company first', async () => {
+  const { rows } = await sql('select id from scheduling.accounts where company_id = $1 limit 1', frozen.id);
+  for (const args of [
+    ['company', 'delete', frozen.id],
+    ['person', 'erase', 'accounts', rows[0]!['id'] as string, '--company', frozen.id],
+  ]) {
+    expect((await operatorsText(system, args)).stdout).toContain(`First run:\n  truckroll company unfreeze ${frozen.id}\n`);
+    expect(JSON.parse((await command(...args)).stdout)).toMatchObject({ frozen_at: expect.stringMatching(/^20.*Z$/) });
+  }
 });
 
 test('answers reads', async () => {

@@ -4,7 +4,7 @@ import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations
 import { ErasureServiceService, type GetErasureResponse } from '@truckroll/contract/gen/records/v1/erasures';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Session } from '../session.ts';
-import { askAll, isOver, listRows, rowsOf, summary, untilOver, type States, type Work } from './services.ts';
+import { askAll, frozenFirst, isOver, listRows, rowsOf, summary, untilOver, type States, type Work } from './services.ts';
 
 export async function deleteCompany(session: Session, given: string, name: string | undefined): Promise<void> {
   if (!isUuid(given)) throw new Failure(`${given} is no id of a company: see the ids with \`truckroll company list\`.`, EXIT.usage);
@@ -23,8 +23,9 @@ export async function deleteCompany(session: Session, given: string, name: strin
     if (company === undefined) throw new Failure(`There is no company ${id}: see the ids with \`truckroll company list\`.`, EXIT.refused);
     if (name === undefined) {
       const left = rowsOf(found, ({ left: rows }) => rows);
-      const text = `${listRows(left, 'No service has a row of it.')}\nNothing was deleted. This deletes the company for good:\n  truckroll company delete ${id} --yes-delete ${JSON.stringify(company.name)}`;
-      return session.print({ company_id: id, deleted: false, left }, text);
+      const { first, frozen_at } = frozenFirst(company);
+      const text = `${listRows(left, 'No service has a row of it.')}\nNothing was deleted. ${first}This deletes the company for good:\n  truckroll company delete ${id} --yes-delete ${JSON.stringify(company.name)}`;
+      return session.print({ company_id: id, deleted: false, frozen_at, left }, text);
     }
     if (name !== company.name) {
       throw new Failure(`The company ${id} is called ${JSON.stringify(company.name)}: give exactly this name in --yes-delete.`, EXIT.refused);

@@ -1,12 +1,12 @@
 // `truckroll person erase`: integrations records it, and every service erases what it shows of the person (docs/adr/0024).
 import { randomUUID } from 'node:crypto';
 import { isUuid } from '@truckroll/contract';
-import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ErasureServiceService, type GetPersonResponse } from '@truckroll/contract/gen/records/v1/erasures';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Session } from '../session.ts';
 import { findMentions, listMentions, type Mentions } from './mentions.ts';
-import { askAll, isOver, listRows, orInterrupted, summary, untilOver, type States, type Work } from './services.ts';
+import { askAll, frozenFirst, isOver, listRows, orInterrupted, summary, untilOver, type States, type Work } from './services.ts';
 
 const INTERRUPTED =
   'Interrupted: the person is erased, and texts of other records were not searched. Another run with --yes-erase "<name>" looks for that name alone.';
@@ -24,6 +24,7 @@ export async function erasePerson(session: Session, given: Named, name: string |
   const options = { requestId: randomUUID(), signal: session.io.signal };
   const ask = (): Promise<States<GetPersonResponse>> => askAll(session, ErasureServiceService, 'erase people', (service) => service.getPerson(person, options));
   const found = await ask();
+  const admin = session.client('integrations', CompanyAdminServiceService);
   // Integrations is the first to begin.
   const begun = found.get('integrations')?.erasure;
   let askedAt = begun?.asked_at ?? 0;
@@ -33,8 +34,10 @@ export async function erasePerson(session: Session, given: Named, name: string |
     if (known == null) throw new Failure(`The company ${person.company_id} has no record ${person.id} among its ${person.kind}.`, EXIT.refused);
     if (name === undefined) {
       const command = `truckroll person erase ${person.kind} ${person.id} --company ${person.company_id} --yes-erase ${JSON.stringify(known)}`;
-      const text = `This is ${JSON.stringify(known)}. Nothing was erased. This erases the person for good, wherever the name is shown:\n  ${command}`;
-      return session.print({ ...person, name: known, erased: false }, text);
+      const { companies } = await admin.listCompanies({ id: person.company_id });
+      const { first, frozen_at } = frozenFirst(companies[0] as CompanyAccount);
+      const text = `This is ${JSON.stringify(known)}. Nothing was erased. ${first}This erases the person for good, wherever the name is shown:\n  ${command}`;
+      return session.print({ ...person, name: known, erased: false, frozen_at }, text);
     }
     if (name !== known) {
       throw new Failure(`The record has the name ${JSON.stringify(known)}: give exactly this name in --yes-erase.`, EXIT.refused);
@@ -45,7 +48,7 @@ export async function erasePerson(session: Session, given: Named, name: string |
     return report(session, person, before);
   }
   if (begun == null || isOver(before)) {
-    const answer = await session.client('integrations', CompanyAdminServiceService).erasePerson(person);
+    const answer = await admin.erasePerson(person);
     askedAt = answer.asked_at;
   }
   const works = await untilOver(session, 'erasing', async () => worksOf(await ask(), askedAt));

@@ -1,5 +1,6 @@
 // What the commands share that delete or freeze a company or erase a person: they ask every service how far it is, wait for all of them, and list rows.
 import { formatInstant, owners, type Owner } from '@truckroll/contract';
+import type { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Callers, Definition } from '@truckroll/grpc';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
@@ -49,6 +50,13 @@ export async function askAll<const D extends Definition, T>(
     }
   });
   return new Map(await Promise.all(answers));
+}
+
+/** Since when the company is frozen, for JSON, and what to run first, for the text: what these commands do is refused until then. */
+export function frozenFirst({ id, frozen_at: at }: CompanyAccount): { frozen_at: string | null; first: string } {
+  if (at == null) return { frozen_at: null, first: '' };
+  const since = formatInstant(at);
+  return { frozen_at: since, first: `The company has been frozen since ${since}, so this would be refused. First run:\n  truckroll company unfreeze ${id}\n` };
 }
 
 export const isOver = (works: States<Work | undefined>): works is States<Work> => [...works.values()].every((work) => work?.ended_at != null);
