@@ -19,6 +19,8 @@ export function welcome({ baseUrl, signsIn }: StartPlan, access: DemoAccess | un
       'Try:',
       '',
       `  curl -H 'Authorization: Bearer ${access.apiKey}' '${baseUrl}/v1/invoices?limit=2'`,
+      '',
+      'A webhook endpoint of the demo company fails, so that there is one to repair: the warning "webhook endpoint failing" is part of the demo.',
     );
   }
   return [...lines, '', 'The same is in .truckroll/ready.json, logs are in .truckroll/logs. Ctrl-C stops everything.', ''].join('\n');
