@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Option, type Command } from 'commander';
 import type { ListedKind } from '../catalog.ts';
 import { COLUMNS } from '../columns.ts';
@@ -43,7 +44,9 @@ export function completeList(command: Command, session: ApiSession, name: string
       );
       const more = await readPages(session, kind, queryOf(options, { ...given }), most, printer.page);
       printer.end();
-      if (more) session.note(`These are the first ${most}. For more: --limit ${most * 4}, or --all.`);
+      // By then a reader that has closed the pipe is noticed, and needs no note.
+      await setImmediate();
+      if (more && !session.io.signal.aborted) session.note(`These are the first ${most}. For more: --limit ${most * 4}, or --all.`);
     });
 }
 
