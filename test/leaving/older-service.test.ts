@@ -56,6 +56,7 @@ test.each([
     };
     server.implement(FreezeServiceService, {
       getFreeze: async () => ({ state: { begun: false, closed: false } }),
+      prepareFreeze: begins,
       freeze: begins,
       unfreeze: begins,
       removeFences: begins,

@@ -71,22 +71,36 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
     return rowCount > 0;
   }
 
+  const fenceAll = async (companyId: string): Promise<string[]> =>
+    eachTable(database, await tablesOf(database, options, companyId, false), (tx, table, key) => fence(tx, table, key, companyId));
+
   /** Refuses changes from now on, unless work for the company has begun since: returns that. */
   async function close(companyId: string): Promise<string | null> {
-    return await database.of(companyId).transaction(async (tx) => {
-      await lockFreeze(tx, companyId);
-      await options.lock?.(tx, companyId);
-      const { rows } = await tx.query<{ under_way: string | null }>({
-        text: `select ${underWay} as under_way from frozen_companies where company_id = $1::uuid and passes is not null for update`,
-        values: [companyId],
+    return await database
+      .of(companyId)
+      .transaction((tx) => closeIn(tx, companyId))
+      .catch((error: unknown) => {
+        if (isLockTimeout(error)) return 'transactions that have changed something of the company';
+        throw error;
       });
-      const [row] = rows;
-      if (row === undefined) throw new ApiError('INVALID_REQUEST', 'The company was unfrozen meanwhile: freeze it again.', { status: 409 });
-      if (row.under_way === null) {
-        await tx.query({ text: 'update frozen_companies set closed_at = coalesce(closed_at, now()) where company_id = $1', values: [companyId] });
-      }
-      return row.under_way;
+  }
+
+  async function closeIn(tx: Transaction, companyId: string): Promise<string | null> {
+    await lockFreeze(tx, companyId);
+    await options.lock?.(tx, companyId);
+    // Those that hold it have passed a trigger that was made beforehand. A deadlock with one that waits for the company's lock ends in time.
+    await tx.query({ text: `set local lock_timeout = ${LOCK_MS}` });
+    await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('fence in ' || current_schema() || ' of ' || $1::text, 0))`, values: [companyId] });
+    const { rows } = await tx.query<{ under_way: string | null }>({
+      text: `select ${underWay} as under_way from frozen_companies where company_id = $1::uuid and passes is not null for update`,
+      values: [companyId],
     });
+    const [row] = rows;
+    if (row === undefined) throw new ApiError('INVALID_REQUEST', 'The company was unfrozen meanwhile: freeze it again.', { status: 409 });
+    if (row.under_way === null) {
+      await tx.query({ text: 'update frozen_companies set closed_at = coalesce(closed_at, now()) where company_id = $1', values: [companyId] });
+    }
+    return row.under_way;
   }
 
   return {
@@ -96,6 +110,9 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
       const fenced = await tablesOf(database, options, companyId, true);
       const closed = state?.closed === true && (await tablesOf(database, options, companyId, false)).length === 0 && !(await publishes(companyId));
       return { state: { begun: state !== undefined || fenced.length > 0, closed } };
+    },
+    async prepareFreeze({ company_id: given }) {
+      return { tables: await fenceAll(idOf(given)) };
     },
     async freeze({ company_id: given }) {
       const companyId = idOf(given);
@@ -109,7 +126,7 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
         const waiting = (state && (await waitsFor(state))) ?? (await close(companyId));
         if (waiting !== null) return open(waiting);
       }
-      const used = await eachTable(database, await tablesOf(database, options, companyId, false), (tx, table, key) => fence(tx, table, key, companyId));
+      const used = await fenceAll(companyId);
       if (used.length > 0) return open(`transactions that use ${used.join(', ')}`);
       if (await publishes(companyId)) return open('messages to Kafka');
       return { state: { begun: true, closed: true } };

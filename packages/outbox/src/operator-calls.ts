@@ -26,6 +26,7 @@ const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
   '/truckroll.integrations.v1.CompanyAdminService/FreezeCompany',
   '/truckroll.integrations.v1.CompanyAdminService/UnfreezeCompany',
   '/truckroll.records.v1.FreezeService/GetFreeze',
+  '/truckroll.records.v1.FreezeService/PrepareFreeze',
   '/truckroll.records.v1.FreezeService/Freeze',
   '/truckroll.records.v1.FreezeService/Unfreeze',
   '/truckroll.records.v1.FreezeService/RemoveFences',

@@ -146,5 +146,19 @@ export const outboxTables: MigrationSet = {
           return null;
         end $$;`,
     },
+    {
+      name: '0010_fences_are_shared',
+      sql: `
+        -- Triggers may be made before the company is frozen. Its writers then share a lock, which closing takes alone: it waits for those that have
+        -- found the company open, and later ones find it closed.
+        create or replace function refuse_frozen() returns trigger language plpgsql as $$
+        begin
+          perform pg_advisory_xact_lock_shared(hashtextextended('fence in ' || current_schema() || ' of ' || tg_argv[0], 0));
+          if exists (select from frozen_companies f where f.company_id = tg_argv[0]::uuid and f.closed_at is not null) then
+            raise exception 'the company % is frozen', tg_argv[0] using errcode = '55P03', constraint = 'frozen';
+          end if;
+          return null;
+        end $$;`,
+    },
   ],
 };

@@ -89,6 +89,7 @@ test('records every rpc that operators may call, except intake and rpcs whose ha
     'ErasureService/GetErasure',
     'FreezeService/Freeze',
     'FreezeService/GetFreeze',
+    'FreezeService/PrepareFreeze',
     'FreezeService/RemoveFences',
     'FreezeService/Unfreeze',
     'ImportService/Import',
