@@ -42,8 +42,8 @@ beforeAll(async () => {
     findChanged: async (request) => {
       awaited.push(request.awaited);
       if (quiet) await new Promise<void>((answer) => unanswered.push(answer));
-      if (idle) return { changed: [], below: 200, as_of: 3 };
-      return { as_of: 2, changed: request.awaited.map(({ version }, place) => ({ place, version })) };
+      if (idle) return { changed: [], below: 200, belows: [], as_of: 3 };
+      return { as_of: 2, belows: [], changed: request.awaited.map(({ version }, place) => ({ place, version })) };
     },
   });
   port = await server.listen(0, '127.0.0.1');

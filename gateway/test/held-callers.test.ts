@@ -48,7 +48,7 @@ describe('at a running gateway', () => {
       readChanges: ({ positions }) => ({ changes: [], positions, epoch: 0, more: false, as_of: 1, placed: true }),
       digestRecords: () => ({ digests: [], as_of: 1 }),
       // Nothing changes.
-      findChanged: () => stopped.then(() => ({ as_of: 2, changed: [] })),
+      findChanged: () => stopped.then(() => ({ as_of: 2, belows: [], changed: [] })),
     });
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
     writeFileSync(join(folder, 'jwks.json'), JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] }));

@@ -29,7 +29,7 @@ function held(free = 100): { polls: HeldPolls; calls: Call[]; free: () => number
   };
   const find = (owner: string, awaited: AwaitedChange[]): Promise<FindChangedResponse> => {
     const { promise, resolve, reject } = Promise.withResolvers<FindChangedResponse>();
-    calls.push({ owner, awaited, answer: (changed, look) => resolve({ changed, as_of: 5, ...look }), fail: () => reject(new Error('away')) });
+    calls.push({ owner, awaited, answer: (changed, look) => resolve({ changed, belows: [], as_of: 5, ...look }), fail: () => reject(new Error('away')) });
     return promise;
   };
   const polls = new HeldPolls(find, slots);
@@ -135,6 +135,19 @@ describe('a poll whose time is over', () => {
     await settled();
     jest.advanceTimersByTime(MINUTE_MS);
     expect([await polled[0]?.over, await polled[1]?.over]).toEqual([undefined, new Map([['billing', { from: 9, below: 20, asOf: 5 }]])]);
+  });
+
+  test('says for each company what its service said, if they differ', async () => {
+    const over = await ends((billing, scheduling) => {
+      billing.answer([], { belows: [20] });
+      scheduling.answer([], { below: 30 });
+    });
+    expect(over).toEqual(
+      new Map([
+        ['billing', { from: 7, below: 20, asOf: 5 }],
+        ['scheduling', { from: 9, below: 30, asOf: 5 }],
+      ]),
+    );
   });
 
   test('must be read if a service is of an older release', async () => {

@@ -27,6 +27,7 @@ const INTERNAL: Readonly<Record<string, string>> = {
   names: 'names of records',
   parked_event: 'events with copies of records that could not be applied',
   record_changes: 'which records changed',
+  shifts: 'what is added to versions of changes',
   unpublished: WORK,
 };
 

@@ -46,6 +46,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'packages/catch-up/src/runs.ts restartRuns': ['catch_up'],
       'packages/catch-up/src/runs.ts runsIn': ['catch_up'],
       'packages/change-feed/src/backfill.ts logNext': '*',
+      'packages/change-feed/src/move.ts requireBackfilled': ['catch_up'],
       'packages/record-store/src/publication.ts paths_unpublished': ['unpublished'],
       'packages/record-store/src/publication.ts publication_complete': ['catch_up', 'unpublished'],
     },

@@ -135,11 +135,12 @@ function ofAll(awaited: readonly Awaited[], unchanged: readonly (Unchanged | und
 }
 
 /** Wakes the polls whose changes were found, and notes for the others that there are none. */
-function note(groups: readonly Group[], awaited: readonly AwaitedChange[], { changed, below, as_of: asOf }: FindChangedResponse): void {
+function note(groups: readonly Group[], awaited: readonly AwaitedChange[], { changed, below, belows, as_of: asOf }: FindChangedResponse): void {
   const latest = new Map(changed.map(({ place, version }) => [place, version]));
   groups.forEach((group, index) => {
     const found = latest.get(index);
     if (found !== undefined) for (const [wake, version] of group.polls) if (version <= found) wake();
-    if (below != null) group.unchanged = { from: found === undefined ? awaited[index]!.version : found + 1, below, asOf };
+    const own = below ?? belows[index];
+    if (own !== undefined) group.unchanged = { from: found === undefined ? awaited[index]!.version : found + 1, below: own, asOf };
   });
 }

@@ -2,17 +2,7 @@
 import type { Database } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
 import type { Logger, Metrics } from '@truckroll/telemetry';
-
-/** A version is the epoch times this, plus the transaction's id (change_version in the migration). Numbers hold 900 epochs exactly. */
-export const VERSIONS_OF_EPOCH = 10 ** 13;
-
-export interface Moment {
-  readonly epoch: number;
-  /** All changes with lower versions are committed and visible, or will never be. */
-  readonly below: number;
-  /** Every change committed before this time, in microseconds, is below. 0 if no such time is known. */
-  readonly asOf: number;
-}
+import { SHIFT_COLUMNS, VERSIONS_OF_EPOCH, shownMoment, type CompanyMoment, type MaybeShift, type Moment } from './moment.ts';
 
 /** The oldest transaction that has written. `state` and `seconds` are null if the service's role may not see them. */
 interface Holder {
@@ -30,6 +20,17 @@ interface Sample {
   readonly next: number;
   readonly at: number;
 }
+
+interface Transactions {
+  readonly oldest: number;
+  readonly next: number;
+  readonly epoch: number;
+  readonly at: number;
+}
+
+/** SQL: columns of Transactions, of `pg_current_snapshot() s`. */
+const TRANSACTIONS = `pg_snapshot_xmin(s)::text::bigint as oldest, pg_snapshot_xmax(s)::text::bigint as next,
+          (select last_value / 1000000000000 from outbox_id_seq) as epoch, (extract(epoch from statement_timestamp()) * 1000000)::bigint as at`;
 
 const EVERY_MS = 2000;
 /** Minimum interval between samples in microseconds, so that those of a long transaction need little memory. */
@@ -62,14 +63,27 @@ export class ChangeClock {
     ]);
   }
 
+  /** With the epoch and the versions that are stored. */
   async now(): Promise<Moment> {
-    const { rows } = await this.#database.query<{ oldest: number; next: number; epoch: number; at: number }>({
+    const { rows } = await this.#database.query<Transactions>({
       name: 'change_moment',
-      text: `select pg_snapshot_xmin(s)::text::bigint as oldest, pg_snapshot_xmax(s)::text::bigint as next,
-          (select last_value / 1000000000000 from outbox_id_seq) as epoch, (extract(epoch from statement_timestamp()) * 1000000)::bigint as at
-        from pg_current_snapshot() s`,
+      text: `select ${TRANSACTIONS} from pg_current_snapshot() s`,
     });
-    const { oldest, next, epoch, at } = rows[0] as (typeof rows)[number];
+    return this.#momentOf(rows[0] as Transactions);
+  }
+
+  /** The company is shown this epoch and these versions. */
+  async of(companyId: string): Promise<CompanyMoment> {
+    const { rows } = await this.#database.query<Transactions & MaybeShift>({
+      name: 'change_moment_of_company',
+      text: `select ${TRANSACTIONS}, ${SHIFT_COLUMNS} from pg_current_snapshot() s left join shifts h on h.company_id = $1`,
+      values: [companyId],
+    });
+    const row = rows[0] as Transactions & MaybeShift;
+    return shownMoment(this.#momentOf(row), row);
+  }
+
+  #momentOf({ oldest, next, epoch, at }: Transactions): Moment {
     // Nothing is open: no earlier sample is needed.
     if (next <= oldest) this.#samples = [{ next, at }];
     else if (at - (this.#samples.at(-1)?.at ?? 0) >= SAMPLED_EVERY) this.#samples.push({ next, at });

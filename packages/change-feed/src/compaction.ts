@@ -7,6 +7,8 @@ export const COMPACT_EVERY_MS = 600_000;
 /** Few enough rows that a transaction ends within a second: an open transaction holds back the feed. */
 const BATCH = 50_000;
 const FEWEST = 1000;
+/** Below every stored version, also those of rows that came from another database. */
+const LEAST = Number.MIN_SAFE_INTEGER;
 
 /** Compacts the companies whose log has grown by half since the last time. Replicas may do so at once; they only repeat the work. */
 export function compactor(database: Database, clock: ChangeClock): (signal: AbortSignal) => Promise<void> {
@@ -26,7 +28,7 @@ export function compactor(database: Database, clock: ChangeClock): (signal: Abor
         select c.company_id from companies c left join change_compactions d using (company_id),
           lateral (select greatest(${FEWEST}, d.kept / 2) as rows) due,
           lateral (select count(*) as rows from (
-            select from record_changes r where r.company_id = c.company_id and r.version >= coalesce(d.version, 0) and r.version < $1 limit due.rows) new) grown
+            select from record_changes r where r.company_id = c.company_id and r.version >= coalesce(d.version, ${LEAST}) and r.version < $1 limit due.rows) new) grown
         where c.company_id is not null and grown.rows >= due.rows and ${notFreezing('c.company_id')}`,
       values: [below],
     });

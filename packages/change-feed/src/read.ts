@@ -1,10 +1,12 @@
-// Reads changes in the order of commit (decisions §14): the log first, then the current records.
+// Reads changes in the order of commit (decisions §14): the log first, then the current records. Versions are shown ones (moment.ts), except in
+// statements.
 import type { Runner } from '@truckroll/catch-up';
 import { ApiError } from '@truckroll/contract';
 import type { ChangePosition, ReadChangesRequest, ReadChangesResponse, RecordChange } from '@truckroll/contract/gen/records/v1/changes';
 import type { Database } from '@truckroll/postgres';
-import { VERSIONS_OF_EPOCH, type ChangeClock, type Moment } from './clock.ts';
+import type { ChangeClock } from './clock.ts';
 import type { OwnedKind, ReadRecord, ZonedCompany } from './kinds.ts';
+import type { CompanyMoment } from './moment.ts';
 
 export interface ReadingParts {
   readonly database: Database;
@@ -48,7 +50,7 @@ export function logPositionOf({ version, after_kind, after_id }: ChangePosition)
 export async function prepare(
   { kinds, clock, backfilled }: ReadingParts,
   { company_id, positions, epoch }: { company_id: string; positions: readonly ChangePosition[]; epoch?: number | null | undefined },
-): Promise<Moment> {
+): Promise<CompanyMoment> {
   for (const { kind } of positions) {
     if (kinds.has(kind)) continue;
     const message = `This service has ${[...kinds.keys()].join(', ')}.`;
@@ -58,7 +60,7 @@ export async function prepare(
     company_id,
     positions.map(({ kind }) => kind),
   );
-  const moment = await clock.now();
+  const moment = await clock.of(company_id);
   if (epoch != null && epoch < moment.epoch) throw resyncRequired();
   return moment;
 }
@@ -84,9 +86,9 @@ export async function readChanges(parts: ReadingParts, request: ReadChangesReque
   for (let scanned = 0; found.length < limit && scanned < MOST_SCANNED; ) {
     // Twice as many each time: most rows may be of kinds that were not requested, or superseded.
     const most = Math.min(SCANNED_TOGETHER, Math.max(limit, scanned));
-    const rows = await scan(parts, companyId, at, moment.below, most);
+    const rows = await scan(parts, companyId, at, moment, most);
     scanned += rows.length;
-    const versions = await versionsOf(parts, companyId, rows.filter(isWanted));
+    const versions = await versionsOf(parts, companyId, rows.filter(isWanted), moment.added);
     for (const row of rows) {
       at = row;
       if (!isWanted(row)) continue;
@@ -107,7 +109,7 @@ export async function readChanges(parts: ReadingParts, request: ReadChangesReque
   else more = true;
   const records = await recordsOf(parts.kinds, { companyId, timeZone }, found, mostBytes);
   const unread = found.findIndex((row) => row.latest !== undefined && !records.has(row));
-  const changes = (unread === -1 ? found : found.slice(0, unread)).map((row) => changeOf(row, records.get(row), moment.epoch));
+  const changes = (unread === -1 ? found : found.slice(0, unread)).map((row) => changeOf(row, records.get(row), lowestIn(parts.kinds, row.kind, moment)));
   const kept = withinBytes(changes, mostBytes);
   if (kept < found.length) {
     at = found[kept - 1] as Scanned;
@@ -121,15 +123,36 @@ function positionAt(kind: string, { version, kind: afterKind, id }: LogPosition,
   return { kind, version, after_kind: afterKind, after_id: id === NO_ID ? '' : id, began_at: beganAt };
 }
 
-async function scan({ database, kinds }: ReadingParts, companyId: string, after: LogPosition, below: number, most: number): Promise<Scanned[]> {
+async function scan(
+  { database, kinds }: ReadingParts,
+  companyId: string,
+  after: LogPosition,
+  { below, added, sharedFrom }: CompanyMoment,
+  most: number,
+): Promise<Scanned[]> {
   const shared = [...new Set([...kinds.values()].flatMap(({ storedUnder }) => storedUnder ?? []))];
-  const one = (company: string): string => `(select distinct on (version, kind, id) version, kind, id, changed_at from record_changes
-      where company_id = ${company} and (version, kind, id) > ($2, $3, $4) and version < $5 order by version, kind, id limit $6)`;
+  const one = (company: string, version = 'version'): string => `(select distinct on (version, kind, id) version, kind, id, changed_at
+      from (select ${version}, kind, id, changed_at from record_changes where company_id = ${company}) c
+      where (version, kind, id) > ($2, $3, $4) and version < $5 order by version, kind, id limit $6)`;
+  // A company that has moved has read none of the changes that all companies share. They are few.
+  const raised = sharedFrom === undefined ? 'version' : 'greatest(version, $8) as version';
+  const place = sharedFrom === undefined ? 8 : 9;
   const { rows } = await database.of(companyId).query<Scanned>({
-    name: `scan_changes_${shared.length}`,
-    text: `select * from (${[one('$1'), ...shared.map((_, index) => one(`$${index + 7}`))].join(' union all ')}) logged
-      order by version, kind, id limit $6`,
-    values: [companyId, after.version, after.kind, after.id, below, most, ...shared],
+    name: `scan_changes_${shared.length}${sharedFrom === undefined ? '' : '_moved'}`,
+    text: `select version + $7 as version, kind, id, changed_at
+      from (${[one('$1'), ...shared.map((_, index) => one(`$${index + place}`, raised))].join(' union all ')}) logged
+      order by logged.version, kind, id limit $6`,
+    values: [
+      companyId,
+      after.version - added,
+      after.kind,
+      after.id,
+      below - added,
+      most,
+      added,
+      ...(sharedFrom === undefined ? [] : [sharedFrom - added]),
+      ...shared,
+    ],
   });
   return rows;
 }
@@ -140,15 +163,15 @@ const keyOf = ({ kind, id }: Scanned): string => `${kind} ${id}`;
 const byKind = <T extends LogPosition>(rows: readonly T[]): Map<string, T[]> => Map.groupBy(rows, ({ kind }) => kind);
 
 /** Versions of the latest changes of these records, by keyOf: without those that have been deleted. */
-async function versionsOf({ database, kinds }: ReadingParts, companyId: string, rows: readonly Scanned[]): Promise<Map<string, number>> {
+async function versionsOf({ database, kinds }: ReadingParts, companyId: string, rows: readonly Scanned[], added: number): Promise<Map<string, number>> {
   const versions = new Map<string, number>();
   for (const [kind, ofKind] of byKind(rows)) {
     const { table, codes, storedUnder } = kinds.get(kind) as OwnedKind;
     const key = codes === true ? 'md5(id)::uuid' : 'id';
     const { rows: records } = await database.of(companyId).query<{ id: string; version: number }>({
       name: `versions_of_${kind}`,
-      text: `select ${key} as id, coalesce(change_version, 0) as version from ${table} where company_id = $1 and ${key} = any($2::uuid[])`,
-      values: [storedUnder ?? companyId, [...new Set(ofKind.map(({ id }) => id))]],
+      text: `select ${key} as id, coalesce(change_version + $3, 0) as version from ${table} where company_id = $1 and ${key} = any($2::uuid[])`,
+      values: [storedUnder ?? companyId, [...new Set(ofKind.map(({ id }) => id))], added],
     });
     for (const { id, version } of records) versions.set(`${kind} ${id}`, version);
   }
@@ -175,21 +198,21 @@ async function recordsOf(
 }
 
 /** Undefined for a record that was deleted after its version was read: its deletion comes later. */
-function changeOf({ kind, id, version, changed_at, latest }: Found, read: ReadRecord | undefined, epoch: number): RecordChange | undefined {
+function changeOf({ kind, id, version, changed_at, latest }: Found, read: ReadRecord | undefined, lowest: number): RecordChange | undefined {
   if (latest === undefined) {
-    const shown = shownVersion(version, epoch);
+    const shown = Math.max(version, lowest);
     return { kind, id, version: shown, changed_at, ...(shown === version ? {} : { logged_version: version }) };
   }
   if (read === undefined) return undefined;
   const { buffer, byteOffset, length } = read.record;
-  const shown = shownVersion(Math.min(version, latest), epoch);
+  const shown = Math.max(Math.min(version, latest), lowest);
   const logged = { ...(shown === version ? {} : { logged_version: version }), ...(read.id === id ? {} : { logged_id: id }) };
   return { kind, id: read.id, version: shown, changed_at, record: Buffer.from(buffer, byteOffset, length), ...logged };
 }
 
-/** After a restore, records keep their positions, and their versions are above all that were shown before it. */
-function shownVersion(version: number, epoch: number): number {
-  return Math.max(version, epoch * VERSIONS_OF_EPOCH);
+/** The lowest version of a record of the kind. After a restore, records keep their positions, and their versions are above all that were shown before it. */
+export function lowestIn(kinds: ReadingParts['kinds'], kind: string, { lowest, sharedFrom = lowest }: CompanyMoment): number {
+  return kinds.get(kind)!.storedUnder === undefined ? lowest : Math.max(lowest, sharedFrom);
 }
 
 /** Number of changes, at least one, whose records together have at most `most` bytes. */

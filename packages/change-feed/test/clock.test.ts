@@ -1,6 +1,7 @@
 import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
-import { ChangeClock, type Moment } from '../src/clock.ts';
+import { ChangeClock } from '../src/clock.ts';
+import type { Moment } from '../src/moment.ts';
 
 const { spyOn } = jest;
 

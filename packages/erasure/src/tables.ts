@@ -33,6 +33,7 @@ const OWN_WAYS: Readonly<Record<string, string>> = {
 export const STAYS: Readonly<Record<string, string>> = {
   applied_until: 'times of sources of this database',
   catch_up: 'cursors over all companies of this database',
+  change_compactions: 'how far this database has compacted its log of changes',
   due_notes: 'derived: all days of the company are due where it goes',
   erased_companies: 'a company that is being deleted does not move',
   frozen_companies: 'a freeze is of this database',
@@ -44,6 +45,7 @@ export const STAYS: Readonly<Record<string, string>> = {
   pending_invalidations: 'messages to Redis, which are sent before a company moves',
   positions: 'offsets of topics of this Kafka',
   projection_release: 'a number of this database',
+  shifts: 'how versions of this database are shown',
   watermarks: 'offsets of topics of this Kafka',
   webhook_rates: 'the part of a second that an endpoint has used up',
   webhook_workers: 'ids of processes',
