@@ -212,6 +212,19 @@ test('keeps a filter that is chosen in the address', async () => {
   await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name="show"]')?.value === 'OVERDUE');
 });
 
+test('shows a pill for each filter that is set, which removes that one, or all', async () => {
+  const pills = (): Promise<string[]> => page.$$eval('p.chosen button', (buttons) => buttons.map(({ textContent }) => textContent.replace(' ×', '')));
+  await go(`/money/invoices?show=ALL&due_from=2026-01-05&least=50&account_id=${owing.id}`);
+  await shows(page, `Customer: ${owing.name}`);
+  expect(await pills()).toEqual([`Customer: ${owing.name}`, 'Show: All', 'Due from: Jan 5, 2026', 'Owed at least, in dollars: 50', 'Remove all']);
+  await page.click('button[aria-label="Due from: Jan 5, 2026, remove"]');
+  await page.waitForFunction(() => !location.hash.includes('due_from') && location.hash.includes('least=50'));
+  await (await page.waitForSelector('p.chosen button:last-child'))!.click();
+  await page.waitForFunction(() => location.hash === '#/money/invoices');
+  await page.waitForFunction(() => document.querySelector('p.chosen') === null);
+  expect(await page.$eval('[name="show"]', (select) => (select as HTMLSelectElement).value)).toBe('OPEN');
+});
+
 describe('the search of everything', () => {
   const options = (): Promise<string[]> => page.$$eval('[role="option"]', (all) => all.map(({ textContent }) => textContent));
 

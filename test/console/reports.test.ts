@@ -83,7 +83,7 @@ test.each(REPORTS)('%s has the figures of the oracle by month and by group, and 
   const groups = Object.values(Object.groupBy(oracle({ report, groupBy }), ({ group }) => String(group.value))).map((rows) => sum(rows!, column));
   const ranked = await cells('.groups table');
   expect(ranked.map((row) => cents(row[measure]!))).toEqual(groups.sort((a, b) => b - a));
-  const total = await page.$$eval('.tiles > div', (tiles) => tiles.map(({ children }) => [...children].map(({ textContent }) => textContent)));
+  const total = await page.$$eval('.tiles > div', (tiles) => tiles.map(({ children: [name, figure] }) => [name!.textContent, (figure as HTMLElement).title]));
   expect(cents(total.find(([title]) => title === measure)![1]!)).toBe(sum(months, column));
 });
 

@@ -14,7 +14,7 @@ import { go, places, route } from '../../state/route.ts';
 import { searchable } from '../../state/search.ts';
 import { useStore } from '../../state/store.ts';
 import { invoiceColumns, paymentColumns } from '../records/columns.tsx';
-import { addDays } from '../reports/calendar.ts';
+import { addDays, dayName } from '../reports/calendar.ts';
 import { Tabs } from './tabs.tsx';
 
 /** Most records that are loaded to sort them and add them up. */
@@ -39,6 +39,32 @@ const STATES = [
   ['FAILED', 'Failed'],
   ['CANCELED', 'Canceled'],
 ] as const;
+
+/** A parameter of the address: a text, or one of the choices, the first of which is no filter. */
+interface Filter {
+  name: string;
+  title: string;
+  type?: 'search' | 'date' | 'number';
+  choices?: readonly (readonly [value: string, title: string])[];
+}
+
+const INVOICE_FILTERS: readonly Filter[] = [
+  { name: 'show', title: 'Show', choices: SHOWN },
+  { name: 'q', title: 'Number' },
+  { name: 'from', title: 'Issued from', type: 'date' },
+  { name: 'to', title: 'Issued until', type: 'date' },
+  { name: 'due_from', title: 'Due from', type: 'date' },
+  { name: 'due_to', title: 'Due until', type: 'date' },
+  { name: 'least', title: 'Owed at least, in dollars', type: 'number' },
+];
+
+const PAYMENT_FILTERS: readonly Filter[] = [
+  { name: 'status', title: 'Status', choices: STATES },
+  { name: 'method', title: 'Method', choices: [['', 'All'], ...METHODS.map(({ id, name }) => [id, name] as const)] },
+  { name: 'q', title: 'Number' },
+  { name: 'from', title: 'Received from', type: 'date' },
+  { name: 'to', title: 'Received until', type: 'date' },
+];
 
 /** A day and the one after it, which the API's filters exclude; undefined if the address has none. */
 const dayIn = (query: URLSearchParams, name: string): string | undefined => (/^\d{4}-\d\d-\d\d$/.test(query.get(name) ?? '') ? query.get(name)! : undefined);
@@ -76,17 +102,7 @@ export function Invoices() {
         ['Total', ({ amounts }) => amounts.total_cents],
         ['Open', ({ amounts }) => amounts.open_balance_cents],
       ]}
-      filters={
-        <>
-          <Choice name="show" title="Show" choices={SHOWN} value={show} />
-          <Text name="q" title="Number" />
-          <Text name="from" title="Issued from" type="date" />
-          <Text name="to" title="Issued until" type="date" />
-          <Text name="due_from" title="Due from" type="date" />
-          <Text name="due_to" title="Due until" type="date" />
-          <Text name="least" title="Owed at least, in dollars" type="number" />
-        </>
-      }
+      filters={INVOICE_FILTERS}
     />
   );
 }
@@ -110,20 +126,7 @@ export function Payments() {
       date={({ occurred_at: at }) => at}
       columns={PAYMENTS}
       sums={[['Amount', ({ amount_cents: cents }) => cents]]}
-      filters={
-        <>
-          <Choice name="status" title="Status" choices={STATES} value={query.get('status') ?? ''} />
-          <Choice
-            name="method"
-            title="Method"
-            choices={[['', 'All'], ...METHODS.map(({ id, name }) => [id, name] as const)]}
-            value={query.get('method') ?? ''}
-          />
-          <Text name="q" title="Number" />
-          <Text name="from" title="Received from" type="date" />
-          <Text name="to" title="Received until" type="date" />
-        </>
-      }
+      filters={PAYMENT_FILTERS}
     />
   );
 }
@@ -137,7 +140,7 @@ interface Given<T> {
   columns: readonly Column<T>[];
   /** Columns that are added up. */
   sums: readonly (readonly [title: string, of: (record: T) => number])[];
-  filters: ComponentChildren;
+  filters: readonly Filter[];
 }
 
 function List<T extends { id: string }>({ title, path, asked, keep = () => true, date, columns, sums, filters }: Given<T>) {
@@ -154,9 +157,11 @@ function List<T extends { id: string }>({ title, path, asked, keep = () => true,
   return (
     <Page title={title} beside={<Tabs current={title} />} live={[list]}>
       <form class="filters" aria-label={`Filters of ${title.toLowerCase()}`} onSubmit={(event) => event.preventDefault()}>
-        {filters}
+        {filters.map((filter) => (
+          <Field key={filter.name} filter={filter} />
+        ))}
       </form>
-      <CustomerChosen />
+      <Pills filters={filters} />
       <Loaded resource={{ ...list, problem: list.value === undefined ? list.problem : undefined }} lines={8}>
         {({ records, more }) => (
           <>
@@ -192,44 +197,38 @@ function totalOf<T>(title: string, sums: Given<T>['sums'], records: readonly T[]
   return of === undefined ? {} : { total: dollars(records.reduce((sum, record) => sum + of(record), 0)) };
 }
 
-/** Changes one parameter of the address. */
-function change(name: string, value: string): void {
+/** Changes parameters of the address. */
+function change(values: Readonly<Record<string, string>>): void {
   const { path, query } = route.value;
-  const next = Object.fromEntries([...query, [name, value]]);
+  const next = { ...Object.fromEntries(query), ...values };
   go(path[1] === 'payments' ? places.payments(next) : places.invoices(next));
 }
 
-function Choice({
-  name,
-  title,
-  choices,
-  value,
-}: {
-  name: string;
-  title: string;
-  choices: readonly (readonly [value: string, title: string])[];
-  value: string;
-}) {
-  return (
-    <label>
-      {title}
-      <select name={name} value={value} onChange={({ currentTarget }) => change(name, currentTarget.value)}>
-        {choices.map(([each, text]) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-function Text({ name, title, type = 'search' }: { name: string; title: string; type?: 'search' | 'date' | 'number' }) {
+function Field({ filter: { name, title, type = 'search', choices } }: { filter: Filter }) {
   const { query } = useStore(route);
+  const value = query.get(name) ?? '';
+  if (choices !== undefined) {
+    return (
+      <label>
+        {title}
+        <select
+          name={name}
+          value={choices.some(([each]) => each === value) ? value : choices[0]![0]}
+          onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}
+        >
+          {choices.map(([each, text]) => (
+            <option key={each} value={each}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+    );
+  }
   const given = {
     name,
-    value: query.get(name) ?? '',
-    onChange: ({ currentTarget }: TargetedEvent<HTMLInputElement>) => currentTarget.validity.valid && change(name, currentTarget.value.trim()),
+    value,
+    onChange: ({ currentTarget }: TargetedEvent<HTMLInputElement>) => currentTarget.validity.valid && change({ [name]: currentTarget.value.trim() }),
   };
   return (
     <label>
@@ -245,17 +244,45 @@ function Text({ name, title, type = 'search' }: { name: string; title: string; t
   );
 }
 
-function CustomerChosen() {
+/** What the filter is set to, in words; undefined if it is not. */
+function setTo({ name, title, type, choices }: Filter, query: URLSearchParams): string | undefined {
+  const value = query.get(name) ?? '';
+  const text =
+    choices !== undefined
+      ? choices.slice(1).find(([each]) => each === value)?.[1]
+      : type === 'date'
+        ? dayIn(query, name) && dayName(value)
+        : type === 'number' && !(Number(value) > 0)
+          ? undefined
+          : value;
+  return text ? `${title}: ${text}` : undefined;
+}
+
+/** A pill for each filter that is set, which removes it. */
+function Pills({ filters }: { filters: readonly Filter[] }) {
   const { query } = useStore(route);
   const id = query.get('account_id');
   const names = useNames(`accounts ${id}`, () => readAccountNames(id === null ? [] : [id]));
-  if (id === null) return null;
-  const name = names?.[0]?.name ?? '…';
+  const set = [
+    ...(id === null ? [] : [['account_id', `Customer: ${names?.[0]?.name ?? '…'}`] as const]),
+    ...filters.flatMap((filter) => {
+      const text = setTo(filter, query);
+      return text === undefined ? [] : [[filter.name, text] as const];
+    }),
+  ];
+  if (set.length === 0) return null;
   return (
     <p class="chosen">
-      <button type="button" class="small" aria-label={`All customers, not only ${name}`} onClick={() => change('account_id', '')}>
-        {name} <span aria-hidden="true">×</span>
-      </button>
+      {set.map(([name, text]) => (
+        <button key={name} type="button" class="small" aria-label={`${text}, remove`} onClick={() => change({ [name]: '' })}>
+          {text} <span aria-hidden="true">×</span>
+        </button>
+      ))}
+      {set.length > 1 && (
+        <button type="button" class="small" onClick={() => change(Object.fromEntries(set.map(([name]) => [name, ''])))}>
+          Remove all
+        </button>
+      )}
     </p>
   );
 }

@@ -10,7 +10,7 @@ import { useReport, type GroupFigures, type PeriodFigures, type ReportFigures } 
 import { groupName } from './group-name.ts';
 import { Downloads } from './downloads.tsx';
 import type { Measure, Report as Definition } from './definitions.ts';
-import { change, figureOf, shortFigure } from './figures.tsx';
+import { change, figureOf, shortFigure, tileFigureOf } from './figures.tsx';
 import { Length } from './length.tsx';
 import { filtersInWords } from './name-filters.tsx';
 import { Ranked } from './ranked.tsx';
@@ -55,7 +55,9 @@ function Totals({ view, total: { now, before } }: { view: View; total: NonNullab
       {shownOf(view).map((measure) => (
         <div key={measure.key}>
           <dt>{measure.title}</dt>
-          <dd class="figure">{figureOf(now, measure)}</dd>
+          <dd class="figure" title={figureOf(now, measure)}>
+            {tileFigureOf(now, measure)}
+          </dd>
           {before !== undefined && (
             <dd class="soft">
               {change(now[measure.key] ?? null, before[measure.key] ?? null, measure.kind)} from {figureOf(before, measure)}
