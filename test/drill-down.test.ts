@@ -1,11 +1,11 @@
 // Every figure of a report leads to the records that it is made of: lists with the report's filters add up to it (decisions §16).
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
-import { generateCompany } from '@truckroll/demo-company';
 import { carryOutTasks } from './mcp/carry-out.ts';
 import { DAY } from './mcp/tasks.ts';
 import { fresh } from './reports/ask.ts';
 import { readAll } from './reports/oracle/records.ts';
 import type { Json } from './support/expected.ts';
+import { demoLines } from './support/demo.ts';
 import { holdingProjections } from './support/held-projections.ts';
 import { untilFollowed } from './support/read-models.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
@@ -28,12 +28,9 @@ let company: TestCompany;
 beforeAll(async () => {
   system = await startSystem({ gatewaySettings: { MCP_WRITES: 'true' } });
   company = await system.createCompany(TIMEZONE);
-  const all = generateCompany({ seed: 11, size: 80, timezone: TIMEZONE, until: `${DAY}T18:00:00Z` }).map(({ path, records }) => ({
-    path,
-    lines: [...records] as Json[],
-  }));
-  const refunded = all.find(({ path }) => path === 'refunds')!.lines.map(({ payment_id }) => payment_id as string);
-  for (const { path, lines } of all) {
+  const all = demoLines({ seed: 11, size: 80, timezone: TIMEZONE, until: `${DAY}T18:00:00Z` });
+  const refunded = new Map(all).get('refunds')!.map(({ payment_id }) => payment_id as string);
+  for (const [path, lines] of all) {
     if (path === 'invoices') lines.forEach((line, n) => Object.assign(line, n % 7 === 0 ? { business_unit: null } : n % 7 === 1 ? { job_class: null } : {}));
     if (path === 'payments')
       lines.forEach((line, n) => Object.assign(line, n % 3 === 0 || refunded.indexOf(line['id']) % 2 === 0 ? { collected_by: null } : {}));

@@ -1,9 +1,9 @@
 // Services publish a record exactly as they answer a read of it.
 import { randomUUID } from 'node:crypto';
 import { codec, recordOwners, resource, resources, topics } from '@truckroll/contract';
-import { generateCompany } from '@truckroll/demo-company';
 import { until } from '@truckroll/testing/until';
 import { importRecords } from './support/company.ts';
+import { demoLines } from './support/demo.ts';
 import { startOwners, tablesOf, type Owners } from './support/owners.ts';
 
 const MINUTES = 60_000;
@@ -13,12 +13,12 @@ let payments: unknown[];
 
 beforeAll(async () => {
   owners = await startOwners();
-  const lines = [...generateCompany({ seed: 7, size: 'small', timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' })];
+  const lines = demoLines({ seed: 7, size: 120, timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' });
   // In reverse order of dependency, so that each later import changes records that are already stored.
-  for (const { path, records } of lines.toReversed()) {
+  for (const [path, records] of lines.toReversed()) {
     const owner = resource(path).owner as (typeof recordOwners)[number];
     await importRecords(owners.channels[owner], company, path, records);
-    if (path === 'payments') payments = [...records];
+    if (path === 'payments') payments = records;
   }
 }, 5 * MINUTES);
 

@@ -1,7 +1,7 @@
 // Other services' records in reporting: names, read models, rebuilds, and the check that compares them.
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
-import { generateCompany } from '@truckroll/demo-company';
 import { until } from '@truckroll/testing/until';
+import { demoLines } from './support/demo.ts';
 import { differences, untilFollowed } from './support/read-models.ts';
 import type { Json } from './support/expected.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
@@ -15,10 +15,9 @@ beforeAll(async () => {
   system = await startSystem();
   company = await system.createCompany(TIMEZONE);
   // Imported in reverse order, because the figures must not depend on the order.
-  const files = generateCompany({ seed: 11, size: 60, timezone: TIMEZONE, until: '2026-11-20T18:00:00Z' });
-  for (const { path, records } of files.toReversed()) {
-    lines[path] = [...records] as Json[];
-    expect((await system.importRecords(company, path, lines[path])).problems).toEqual([]);
+  for (const [path, records] of demoLines({ seed: 11, size: 60, timezone: TIMEZONE, until: '2026-11-20T18:00:00Z' }).toReversed()) {
+    lines[path] = records;
+    expect((await system.importRecords(company, path, records)).problems).toEqual([]);
   }
   await untilFollowed(system, company);
 }, 120_000);

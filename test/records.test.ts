@@ -1,7 +1,6 @@
 // Rules that hold for every record, tested for each record of the contract: import, list, detail, filters, paging, strictness.
 import { codec, resources, type Parameter, type Resource } from '@truckroll/contract';
 import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
-import { generateCompany } from '@truckroll/demo-company';
 import { untilFollowed } from './support/read-models.ts';
 import { OWN_RULES, inOrder, recorded, searchedTexts, valuesAt, type Everything, type Json } from './support/expected.ts';
 import { violations } from './support/openapi.ts';
@@ -13,18 +12,14 @@ const MINUTES = 60_000;
 let system: System;
 let company: TestCompany;
 let stranger: TestCompany;
-const lines: Everything = {};
+let lines: Everything;
 const read: Everything = {};
 
 beforeAll(async () => {
   system = await startSystem();
   company = await system.createCompany(TIMEZONE);
   stranger = await system.createCompany('Asia/Kathmandu');
-  for (const { path, records } of generateCompany({ seed: 7, size: 'small', timezone: TIMEZONE, until: '2026-11-20T18:00:00Z' })) {
-    lines[path] = [...records] as Json[];
-    const report = await system.importRecords(company, path, lines[path]);
-    expect({ path, problems: report.problems.slice(0, 3) }).toEqual({ path, problems: [] });
-  }
+  lines = await system.importDemo(company, 7, 120);
   // Financials depend on the records that reporting has received by then.
   await untilFollowed(system, company);
   for (const { path } of resources) read[path] = await whole(company, path, 100);

@@ -1,23 +1,19 @@
 // The data behind reports: it follows the owners' records, says how fresh it is, and can be rebuilt.
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
-import { generateCompany } from '@truckroll/demo-company';
 import { until } from '@truckroll/testing/until';
 import { verifyReports, type WrongReport } from '../tools/cli/src/verify/reports.ts';
-import type { Json } from './support/expected.ts';
+import type { Everything, Json } from './support/expected.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
 
 const RANGE = 'start_date=2020-01-01&end_date=2030-01-01';
 let system: System;
 let company: TestCompany;
-const lines: Record<string, Json[]> = {};
+let lines: Everything;
 
 beforeAll(async () => {
   system = await startSystem();
   company = await system.createCompany('America/Chicago');
-  for (const { path, records } of generateCompany({ seed: 7, size: 60, timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' })) {
-    lines[path] = [...records] as Json[];
-    expect((await system.importRecords(company, path, lines[path])).problems).toEqual([]);
-  }
+  lines = await system.importDemo(company, 7, 60);
 }, 120_000);
 afterAll(() => system.stop());
 

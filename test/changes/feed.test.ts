@@ -1,7 +1,6 @@
 // The change feed as a program that keeps a copy uses it (decisions §14).
 import { createHash } from 'node:crypto';
 import { changeKinds, resources } from '@truckroll/contract';
-import { generateCompany } from '@truckroll/demo-company';
 import { until } from '@truckroll/testing/until';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { byId, withoutAging } from './compared.ts';
@@ -77,8 +76,7 @@ async function listed(path: string): Promise<Record<string, unknown>[]> {
 beforeAll(async () => {
   system = await startSystem();
   company = await system.createCompany();
-  for (const { path, records } of generateCompany({ seed: 3, size: 'small', timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' }))
-    await system.importRecords(company, path, records);
+  await system.importDemo(company, 3, 120);
 }, 180_000);
 afterAll(() => system.stop());
 

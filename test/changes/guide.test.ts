@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { resources } from '@truckroll/contract';
-import { generateCompany } from '@truckroll/demo-company';
 import { until } from '@truckroll/testing/until';
 import { guideCode } from '../docs/guide-code.ts';
 import { runSample, type Ran } from '../docs/run-sample.ts';
@@ -24,8 +23,7 @@ afterAll(() => system.stop());
 
 async function newCompany(): Promise<TestCompany> {
   const company = await system.createCompany();
-  for (const { path, records } of generateCompany({ seed: 3, size: 20, timezone: company.timezone, until: '2026-11-20T18:00:00Z' }))
-    await system.importRecords(company, path, records);
+  await system.importDemo(company, 3, 20);
   return company;
 }
 

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { resources } from '@truckroll/contract';
-import { generateCompany } from '@truckroll/demo-company';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { CopyMovedError, createClient, type Client, type SyncStore } from '../../packages/client/src/index.ts';
@@ -39,8 +38,7 @@ describe.each(['sqlite', 'postgres'] as const)('a copy in %s', (kind) => {
 
   beforeAll(async () => {
     company = await system.createCompany();
-    for (const { path, records } of generateCompany({ seed: 3, size: 20, timezone: company.timezone, until: '2026-11-20T18:00:00Z' }))
-      await system.importRecords(company, path, records);
+    await system.importDemo(company, 3, 20);
     const [jobs, financials] = [() => listed('jobs'), () => listed('job-financials')];
     const count = (await jobs()).length;
     await until('the financials of every job', financials, ({ length }) => length === count);

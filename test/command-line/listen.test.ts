@@ -7,17 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { verifyWebhook } from '../../packages/client/src/index.ts';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import type { Service } from '@truckroll/process';
-import { testCaller, testConfig } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { run } from '../../packages/cli/src/run.ts';
-import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
-import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { unpack } from './program.ts';
 
 let system: System;
-let dispatcher: Service;
 let company: TestCompany;
 let program: Server;
 let refusing = false;
@@ -36,13 +31,10 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));
   system = await startSystem({ webhookAllowedTargets: [`127.0.0.1:${(program.address() as AddressInfo).port}`] });
   company = await system.createCompany();
-  const settings = webhookDispatcherConfig(system.dispatcherEnvironment);
-  dispatcher = createWebhookDispatcher({ ...settings, ...testConfig, callCredential: testCaller('webhook-dispatcher') });
-  await dispatcher.start();
+  await system.startDispatcher();
 }, 60_000);
 afterAll(async () => {
   program.close();
-  await dispatcher.destroy();
   await system.stop();
 });
 

@@ -1,6 +1,5 @@
 // The console's reports in a browser, compared with the oracle of test/reports: figures, what they are made of, and files.
 import { randomUUID } from 'node:crypto';
-import { generateCompany } from '@truckroll/demo-company';
 import type { Page } from 'puppeteer-core';
 import { readSheet } from 'read-excel-file/node';
 import { rangeName } from '../../gateway/console/src/screens/reports/calendar.ts';
@@ -27,9 +26,7 @@ let page: Page;
 beforeAll(async () => {
   setup = await startConsole();
   company = await setup.company(timezone);
-  for (const { path, records: lines } of generateCompany({ seed: 7, size: 300, timezone, until: '2026-11-20T18:00:00Z' })) {
-    expect((await setup.system.importRecords(company, path, lines)).problems).toEqual([]);
-  }
+  await setup.system.importDemo(company, 7, 150);
   await fresh(setup.system, company);
   records = await readRecords(setup.system, company, { timezone, costing: true, verifiedOnly: false });
   page = await setup.enter(company, '/reports');

@@ -1,6 +1,5 @@
 // The console on a system whose issuer signs users in: signing in by OpenID Connect, and the home page of a demo company against what the API answers.
 import { setTimeout as delay } from 'node:timers/promises';
-import { generateCompany } from '@truckroll/demo-company';
 import { until } from '@truckroll/testing/until';
 import type { Page } from 'puppeteer-core';
 import { createGateway } from '../../gateway/src/app.ts';
@@ -243,8 +242,7 @@ describe('the home page', () => {
   let page: Page;
   beforeAll(async () => {
     const { system, company } = setup;
-    const files = generateCompany({ seed: 1, size: 'business', timezone: company.timezone, until: new Date().toISOString() });
-    for (const { path, records } of files) expect([path, (await system.importRecords(company, path, records)).problems]).toEqual([path, []]);
+    await system.importDemo(company, 1, 'business', new Date().toISOString());
     const importedAt = new Date().toISOString();
     await until(
       'everything imported to be in the reports',

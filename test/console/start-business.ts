@@ -1,5 +1,4 @@
 // A generated company in the console, for tests of the screens that show its records.
-import { generateCompany } from '@truckroll/demo-company';
 import type { Page } from 'puppeteer-core';
 import { fresh } from '../reports/ask.ts';
 import type { TestCompany } from '../support/system.ts';
@@ -21,12 +20,15 @@ export interface Business {
   rows(caption: string): Promise<string[][]>;
 }
 
-export async function startBusiness(): Promise<Business> {
+let started: Promise<Business> | undefined;
+
+/** Starts it once, for tests in several files. */
+export const startBusiness = (): Promise<Business> => (started ??= start());
+
+async function start(): Promise<Business> {
   const setup = await startConsole();
   const company = await setup.company(timezone);
-  for (const { path, records } of generateCompany({ seed: 11, size: 200, timezone, until: new Date().toISOString() })) {
-    expect((await setup.system.importRecords(company, path, records)).problems).toEqual([]);
-  }
+  await setup.system.importDemo(company, 11, 200, new Date().toISOString());
   await fresh(setup.system, company);
 
   async function all(path: string): Promise<any[]> {

@@ -1,7 +1,6 @@
 // npm run test:fuzz: fuzzes every operation of the description on a whole system with a demo company.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { generateCompany } from '@truckroll/demo-company';
 import { ROOT, Watchdog, runFolder, runMain, say, serverEnvironment, startServers } from '@truckroll/local-stack';
 import { fresh } from '../reports/ask.ts';
 import { startSystem } from '../support/system.ts';
@@ -21,9 +20,7 @@ await runMain(async () => {
     const system = await startSystem();
     try {
       const company = await system.createCompany(TIMEZONE);
-      for (const { path, records } of generateCompany({ seed: 5, size: 60, timezone: TIMEZONE, until: new Date().toISOString() })) {
-        await system.importRecords(company, path, records);
-      }
+      await system.importDemo(company, 5, 60, new Date().toISOString());
       // Until reports have been computed for the first time, they answer 503.
       await fresh(system, company);
       return await fuzz(program, {

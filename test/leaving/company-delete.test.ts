@@ -3,13 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { generateCompany } from '@truckroll/demo-company';
 import { Database } from '@truckroll/postgres';
-import type { Service } from '@truckroll/process';
-import { holdingLocks, testCaller, testConfig } from '@truckroll/testing';
+import { holdingLocks } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
-import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
-import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
+import { account } from '../../services/scheduling/test/records.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { append } from '../../packages/outbox/src/index.ts';
 import type { Json } from '../support/expected.ts';
@@ -23,7 +20,6 @@ const PLANTED = 'Quillfeather';
 
 let system: System;
 let receiver: Receiver;
-let dispatcher: Service;
 let leaving: TestCompany;
 let staying: TestCompany;
 
@@ -43,9 +39,7 @@ async function untilTrailHas(company: TestCompany): Promise<void> {
 beforeAll(async () => {
   receiver = await startReceiver((response) => void response.writeHead(204).end());
   system = await startSystem({ webhookAllowedTargets: [receiver.target] });
-  const settings = { ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: testCaller('webhook-dispatcher') };
-  dispatcher = createWebhookDispatcher(settings);
-  await dispatcher.start();
+  await system.startDispatcher();
   [leaving, staying] = [await system.createCompany(), await system.createCompany()];
   await fill(system, receiver, leaving, PLANTED, 3);
   await fill(system, receiver, staying, 'Oldcastle', 4);
@@ -69,7 +63,6 @@ beforeAll(async () => {
   }
 }, 3 * MINUTES);
 afterAll(async () => {
-  await dispatcher?.destroy();
   await system?.stop();
   await receiver?.close();
 }, MINUTES);
@@ -137,10 +130,7 @@ test(
 test('stores nothing of a deleted company again', async () => {
   const admin = system.channel('integrations').client(CompanyAdminServiceService);
   await expect(admin.createCompany({ id: leaving.id, name: NAME, timezone: leaving.timezone })).rejects.toMatchObject({ status: 409 });
-  const [accounts] = generateCompany({ seed: 3, size: 12, timezone: leaving.timezone, until: '2026-11-20T18:00:00Z' }).filter(
-    ({ path }) => path === 'accounts',
-  );
-  await expect(system.importRecords(leaving, 'accounts', accounts!.records)).rejects.toMatchObject({ status: 409 });
+  await expect(system.importRecords(leaving, 'accounts', [account()])).rejects.toMatchObject({ status: 409 });
   await expect(request(system, leaving, PLANTED)).rejects.toMatchObject({ status: 409 });
   // Events that arrive late, as the relay of a replica that was away for long publishes them.
   const direct = new Database({ url: system.serviceEnvironment['DATABASE_URL']!, schema: 'scheduling', maxConnections: 1 });
@@ -171,9 +161,7 @@ test(
   'goes on after an interruption, and needs the name no more',
   async () => {
     const company = await system.createCompany();
-    for (const { path, records } of generateCompany({ seed: 5, size: 3, timezone: company.timezone, until: '2026-11-20T18:00:00Z' })) {
-      expect((await system.importRecords(company, path, records)).problems).toEqual([]);
-    }
+    await system.importDemo(company, 5, 3);
     const admin = system.channel('integrations').client(CompanyAdminServiceService);
     await system.stopService('billing');
     // As for a replica of an earlier release, nothing but its user and key says that the company has no access any more.

@@ -4,13 +4,9 @@ import { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { changeKinds, resources } from '@truckroll/contract';
-import type { Service } from '@truckroll/process';
-import { testCaller, testConfig } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { companyHash } from '../../packages/outbox/src/index.ts';
-import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
-import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import type { Json } from '../support/expected.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { fill, operatorsCommand } from './fill.ts';
@@ -22,7 +18,6 @@ const EVERY_COMPANY = '00000000-0000-0000-0000-000000000000';
 
 let system: System;
 let receiver: Receiver;
-let dispatcher: Service;
 let leaving: TestCompany;
 let other: TestCompany;
 let endpoint: Json;
@@ -66,9 +61,7 @@ beforeAll(async () => {
   folder = join(home, 'lone-star');
   receiver = await startReceiver((response) => void response.writeHead(204).end());
   system = await startSystem({ webhookAllowedTargets: [receiver.target] });
-  const settings = { ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: testCaller('webhook-dispatcher') };
-  dispatcher = createWebhookDispatcher(settings);
-  await dispatcher.start();
+  await system.startDispatcher();
   [leaving, other] = [await system.createCompany(), await system.createCompany()];
   endpoint = await fill(system, receiver, leaving, NAME, 3, [{ name: 'X-Api-Key', value: HEADER }]);
   await fill(system, receiver, other, 'Oldcastle', 4);
@@ -83,7 +76,6 @@ beforeAll(async () => {
   expect((await system.importRecords(leaving, 'tags', tags)).problems).toEqual([]);
 }, 3 * MINUTES);
 afterAll(async () => {
-  await dispatcher?.destroy();
   await system?.stop();
   await receiver?.close();
   rmSync(home, { recursive: true });

@@ -3,20 +3,20 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { generateCompany } from '@truckroll/demo-company';
 import { testCaller } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import type { Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { truckroll } from '../../tools/cli/test/system.ts';
+import { demoLines } from '../support/demo.ts';
 import { untilFollowed } from '../support/read-models.ts';
 import type { Json } from '../support/expected.ts';
 import type { System, TestCompany } from '../support/system.ts';
 
 /** `name` is in all of it, and `headers` are sent to the endpoint. Returns the endpoint, as the API answered it. */
 export async function fill(system: System, receiver: Receiver, company: TestCompany, name: string, seed: number, headers: readonly Json[] = []): Promise<Json> {
-  for (const { path, records } of generateCompany({ seed, size: 12, timezone: company.timezone, until: '2026-11-20T18:00:00Z' })) {
-    const lines = [...records].map((record) => (path === 'accounts' ? { ...record, name } : record));
-    expect((await system.importRecords(company, path, lines)).problems).toEqual([]);
+  for (const [path, lines] of demoLines({ seed, size: 12, timezone: company.timezone, until: '2026-11-20T18:00:00Z' })) {
+    const own = path === 'accounts' ? lines.map((line) => ({ ...line, name })) : lines;
+    expect((await system.importRecords(company, path, own)).problems).toEqual([]);
   }
   const asUser = { authorization: `Bearer ${system.userToken(company)}`, 'content-type': 'application/json' };
   const webhooks = await fetch(`${system.baseUrl}/api/v1/integrations/webhooks`, {

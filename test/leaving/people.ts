@@ -4,14 +4,11 @@ import { KeyAdminServiceService, UserAdminServiceService, type User } from '@tru
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { InteractionChannel, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { generateCompany } from '@truckroll/demo-company';
-import { testCaller, testConfig } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { startSmsServer } from '../../services/scheduling/test/providers.ts';
 import * as line from '../../services/scheduling/test/records.ts';
-import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
-import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
+import { demoLines } from '../support/demo.ts';
 import { dispatchDesk, type DispatchDesk } from '../support/dispatch.ts';
 import type { Json } from '../support/expected.ts';
 import { untilFollowed } from '../support/read-models.ts';
@@ -52,9 +49,7 @@ export async function startPeople() {
   const sms = await startSmsServer();
   const receiver = await startReceiver((response, { body }) => void response.writeHead(200).end(body));
   const system = await startSystem({ webhookAllowedTargets: [receiver.target], smsUrl: sms.url });
-  const settings = { ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: testCaller('webhook-dispatcher') };
-  const dispatcher = createWebhookDispatcher(settings);
-  await dispatcher.start();
+  await system.startDispatcher();
   const desk = await dispatchDesk(system);
   const other = await system.createCompany();
   const records = await storeRecords(desk);
@@ -75,7 +70,6 @@ export async function startPeople() {
   return {
     ...{ system, receiver, desk, other, user, ...records, ...messages },
     async stop() {
-      await dispatcher.destroy();
       await system.stop();
       await Promise.all([receiver.close(), sms.stop()]);
     },
@@ -86,9 +80,7 @@ export type People = Awaited<ReturnType<typeof startPeople>>;
 
 /** Records of every kind that can name one of them, with one account and one technician of a generated company as those. */
 async function storeRecords(desk: DispatchDesk): Promise<{ account: Json; contact: Json; technician: Json }> {
-  const generated = [...generateCompany({ seed: 3, size: 12, timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' })].map(
-    ({ path, records }) => [path, [...records] as Json[]] as const,
-  );
+  const generated = demoLines({ seed: 3, size: 12, timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' });
   const of = new Map(generated);
   const address = {
     id: randomUUID(),

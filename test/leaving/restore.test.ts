@@ -1,11 +1,11 @@
 // A backup from before a company was deleted and a person erased is restored: both happen again by themselves.
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { generateCompany } from '@truckroll/demo-company';
 import { testCaller } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { truckroll } from '../../tools/cli/test/system.ts';
 import { startBackedUpServer, type BackedUpServer } from '../restore/server.ts';
+import { demoLines } from '../support/demo.ts';
 import { newStorage, startSystem, type Storage, type System, type TestCompany } from '../support/system.ts';
 import { messagesWith, rowsWith } from './search.ts';
 
@@ -40,11 +40,11 @@ beforeAll(async () => {
   storage = newStorage(server.url);
   system = await startSystem({ storage });
   [leaving, staying] = [await system.createCompany(), await system.createCompany()];
-  for (const { path, records } of generateCompany({ seed: 3, size: 5, timezone: leaving.timezone, until: '2026-11-20T18:00:00Z' })) {
-    const lines = [...records].map((record) => (path === 'accounts' ? { ...record, name: PLANTED } : record));
-    expect((await system.importRecords(leaving, path, lines)).problems).toEqual([]);
+  for (const [path, lines] of demoLines({ seed: 3, size: 5, timezone: leaving.timezone, until: '2026-11-20T18:00:00Z' })) {
+    const own: Record<string, any>[] = path === 'accounts' ? lines.map((line) => ({ ...line, name: PLANTED })) : lines;
+    expect((await system.importRecords(leaving, path, own)).problems).toEqual([]);
     if (path !== 'accounts') continue;
-    const [account] = lines;
+    const [account] = own;
     person = account!['id'] as string;
     expect((await system.importRecords(staying, path, [{ ...account, name: PERSON }])).problems).toEqual([]);
   }

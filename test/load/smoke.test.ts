@@ -1,5 +1,4 @@
 // A smoke test of the load suite without k6: every scenario against the whole system. Checks statuses and shapes, not latencies.
-import { generateCompany } from '@truckroll/demo-company';
 import { until } from '@truckroll/testing/until';
 import { OPERATIONS, type World } from '../../loadtest/k6/scenarios/api.ts';
 import { SCENARIOS, SCENARIO_NAMES, requestsOf } from '../../loadtest/k6/scenarios/index.ts';
@@ -16,9 +15,7 @@ beforeAll(async () => {
   system = await startSystem();
   usual = await system.createCompany();
   const empty = await system.createCompany();
-  for (const { path, records } of generateCompany({ seed: 21, size: 60, timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' })) {
-    expect((await system.importRecords(usual, path, records)).problems).toEqual([]);
-  }
+  await system.importDemo(usual, 21, 60, '2026-06-30T18:00:00Z');
   // Reports answer 503 until the company's sums have been computed.
   await until(
     'a report to be built',

@@ -7,13 +7,9 @@ import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { createSession } from '@truckroll/postgres';
-import type { Service } from '@truckroll/process';
-import { testCaller, testConfig } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { STAYS } from '../../packages/erasure/src/tables.ts';
 import * as line from '../../services/scheduling/test/records.ts';
-import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
-import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { fill, operatorsCommand, operatorsText, request } from '../leaving/fill.ts';
 import { dispatchDesk, type DispatchDesk } from '../support/dispatch.ts';
@@ -24,7 +20,6 @@ const ORDER: readonly Owner[] = ['scheduling', 'billing', 'reporting', 'integrat
 
 let system: System;
 let receiver: Receiver;
-let dispatcher: Service;
 let desk: DispatchDesk;
 let frozen: TestCompany;
 let other: TestCompany;
@@ -109,9 +104,7 @@ async function called(work: () => Promise<unknown>): Promise<Sent> {
 beforeAll(async () => {
   receiver = await startReceiver((response) => void response.writeHead(204).end());
   system = await startSystem({ webhookAllowedTargets: [receiver.target] });
-  const settings = { ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: testCaller('webhook-dispatcher') };
-  dispatcher = createWebhookDispatcher(settings);
-  await dispatcher.start();
+  await system.startDispatcher();
   desk = await dispatchDesk(system);
   [frozen, other] = [desk.company, await system.createCompany()];
   for (let n = 0; n < 30; n++) (n < 20 ? visits : unassigned).push((await desk.visit())['id'] as string);
@@ -119,7 +112,6 @@ beforeAll(async () => {
   await fill(system, receiver, other, 'Oldcastle', 4);
 }, 3 * MINUTES);
 afterAll(async () => {
-  await dispatcher?.destroy();
   await system?.stop();
   await receiver?.close();
 }, MINUTES);

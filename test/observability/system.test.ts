@@ -5,14 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { prometheus, silent } from '@truckroll/local-stack';
-import type { Service } from '@truckroll/process';
 import { logTo, silentLog, startTracing } from '@truckroll/telemetry';
-import { testCaller, testConfig } from '@truckroll/testing';
 import { startCollector, type CollectedSpan } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { truckroll } from '../../tools/cli/test/system.ts';
-import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
-import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { dispatchDesk, type DispatchDesk } from '../support/dispatch.ts';
 import { startSystem, type System } from '../support/system.ts';
@@ -25,7 +21,6 @@ let promtool: string;
 let receiver: Receiver;
 let system: System;
 let desk: DispatchDesk;
-let dispatcher: Service;
 let endpoint: string;
 const written: string[] = [];
 
@@ -44,18 +39,11 @@ beforeAll(async () => {
   });
   receiver = await startReceiver((response) => void response.writeHead(204).end());
   system = await startSystem({ webhookAllowedTargets: [receiver.target], logLevel: 'info' });
-  dispatcher = createWebhookDispatcher({
-    ...webhookDispatcherConfig(system.dispatcherEnvironment),
-    ...testConfig,
-    logLevel: 'info',
-    callCredential: testCaller('webhook-dispatcher'),
-  });
-  await dispatcher.start();
+  await system.startDispatcher();
   desk = await dispatchDesk(system);
   endpoint = (await manage('POST', HOOKS, { name: 'Dispatch board', url: receiver.url, eventTypes: ['service_request.status_changed'] })).data.id as string;
 }, 120_000);
 afterAll(async () => {
-  await dispatcher.destroy();
   await system.stop();
   await receiver.close();
   rmSync(folder, { recursive: true });
@@ -132,7 +120,7 @@ test('a request can be followed by its id from the gateway to the receiver, and 
   const { data: deliveries } = await manage('GET', `${HOOKS}/${endpoint}/deliveries`);
   const own = deliveries.find((delivery: { eventId: string }) => delivery.eventId === headers['webhook-id']);
   expect((await manage('GET', `${HOOKS}/${endpoint}/deliveries/${own.id}`)).data.requestId).toBe(requestId);
-  const metrics = await system.metrics([dispatcher]);
+  const metrics = await system.metrics();
   expect(metrics['webhook-dispatcher']).toMatch(/^webhook_attempt_duration_seconds_count\{component="webhook-dispatcher",result="2xx"\} [1-9]/m);
   expect(metrics['integrations']).toMatch(/^webhook_deliveries_total\{state="succeeded",component="integrations"\} [1-9]/m);
 });
@@ -208,7 +196,7 @@ test('the log has no health checks at level info, but has other requests', async
 
 async function scraped(): Promise<Map<string, Set<string>>> {
   const found = new Map<string, Set<string>>();
-  for (const body of Object.values(await system.metrics([dispatcher]))) {
+  for (const body of Object.values(await system.metrics())) {
     for (const [, name = '', labels = ''] of body.matchAll(/^([a-zA-Z_:][\w:]*)\{([^\n]*)\} /gm)) {
       const known = found.get(name) ?? new Set();
       for (const [, label = ''] of labels.matchAll(/(?:^|,)(\w+)="/g)) known.add(label);
@@ -244,7 +232,7 @@ test('the running system exposes everything that dashboards and alert rules use'
 
 test('the running system’s metrics pass promtool check metrics, and are in the list', async () => {
   const listed = new Set(listMetrics().map(({ name }) => name));
-  for (const [component, body] of Object.entries(await system.metrics([dispatcher]))) {
+  for (const [component, body] of Object.entries(await system.metrics())) {
     const { stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], { input: body, encoding: 'utf8' });
     expect([component, stdout + stderr]).toEqual([component, '']);
     const names = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);

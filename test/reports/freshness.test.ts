@@ -2,10 +2,9 @@
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
-import { generateCompany } from '@truckroll/demo-company';
 import { handled } from '@truckroll/process';
 import { until } from '@truckroll/testing/until';
-import type { Json } from '../support/expected.ts';
+import type { Everything, Json } from '../support/expected.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { fresh } from './ask.ts';
 
@@ -13,17 +12,14 @@ const COLLECTIONS = 'collections?start_date=2026-03-01&end_date=2026-03-10&bucke
 const JOBS = 'job-profitability?start_date=2020-01-01&end_date=2030-01-01&bucket=year&include_excluded_job_types=true';
 let system: System;
 let company: TestCompany;
-const lines: Record<string, Json[]> = {};
+let lines: Everything;
 /** On the evening of 4 March in Chicago. */
 let payment: Json;
 
 beforeAll(async () => {
   system = await startSystem({ wired: true });
   company = await system.createCompany('America/Chicago');
-  for (const { path, records } of generateCompany({ seed: 5, size: 30, timezone: 'America/Chicago', until: '2025-11-20T18:00:00Z' })) {
-    lines[path] = [...records] as Json[];
-    expect((await system.importRecords(company, path, lines[path])).problems).toEqual([]);
-  }
+  lines = await system.importDemo(company, 5, 30, '2025-11-20T18:00:00Z');
   payment = await pay(company, '4f1d2c3b-4a59-4687-9b0c-1d2e3f4a5b6c', 1000);
   await fresh(system, company);
 }, 120_000);

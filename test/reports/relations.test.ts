@@ -1,8 +1,7 @@
 // Relations that must hold between answers, whatever the figures, and the example company that docs/reference/reports.md computes on paper.
 import { randomUUID } from 'node:crypto';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
-import { generateCompany } from '@truckroll/demo-company';
-import type { Json } from '../support/expected.ts';
+import type { Everything, Json } from '../support/expected.ts';
 import { violations } from '../support/openapi.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { ask, fresh } from './ask.ts';
@@ -24,15 +23,12 @@ let system: System;
 let demo: TestCompany;
 let paper: TestCompany;
 let empty: TestCompany;
-const lines: Record<string, Json[]> = {};
+let lines: Everything;
 
 beforeAll(async () => {
   system = await startSystem();
   [demo, paper, empty] = [await system.createCompany(TIMEZONE), await system.createCompany(TIMEZONE), await system.createCompany(TIMEZONE)];
-  for (const { path, records } of generateCompany({ seed: 11, size: 80, timezone: TIMEZONE, until: '2026-11-20T18:00:00Z' })) {
-    lines[path] = [...records] as Json[];
-    await system.importRecords(demo, path, lines[path]);
-  }
+  lines = await system.importDemo(demo, 11, 80);
   for (const [path, records] of paperCompany()) expect([path, (await system.importRecords(paper, path, records)).problems]).toEqual([path, []]);
   await Promise.all([demo, paper, empty].map((company) => fresh(system, company)));
 }, 180_000);

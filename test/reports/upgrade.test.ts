@@ -1,6 +1,5 @@
 // Upgrading from the release without reports: both releases side by side for a while, and a start on the old release's data.
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
-import { generateCompany } from '@truckroll/demo-company';
 import { Database, type MigrationSet } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
@@ -12,7 +11,7 @@ import { readModels } from '../../services/reporting/src/read-models/index.ts';
 import { refreshFinancials } from '../../services/reporting/src/jobs/every-job.ts';
 import { schema as reporting } from '../../services/reporting/src/schema.ts';
 import { SCHEMAS } from '../support/components.ts';
-import type { Json } from '../support/expected.ts';
+import type { Everything } from '../support/expected.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { ask, fresh } from './ask.ts';
 import { answerOf } from './oracle/answer.ts';
@@ -40,15 +39,12 @@ const QUESTIONS: Question[] = [
 
 let system: System;
 let company: TestCompany;
-const lines: Record<string, Json[]> = {};
+let lines: Everything;
 
 beforeAll(async () => {
   system = await startSystem();
   company = await system.createCompany(TIMEZONE);
-  for (const { path, records } of generateCompany({ seed: 9, size: 60, timezone: TIMEZONE, until: '2026-11-20T18:00:00Z' })) {
-    lines[path] = [...records] as Json[];
-    expect((await system.importRecords(company, path, lines[path])).problems).toEqual([]);
-  }
+  lines = await system.importDemo(company, 9, 60);
   await fresh(system, company);
 }, 120_000);
 afterAll(() => system.stop());

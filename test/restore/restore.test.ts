@@ -4,15 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { generateCompany } from '@truckroll/demo-company';
 import type { Service } from '@truckroll/process';
-import { testCaller, testConfig } from '@truckroll/testing';
+import { testCaller } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { truckroll } from '../../tools/cli/test/system.ts';
-import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
-import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
-import type { Json } from '../support/expected.ts';
+import type { Everything, Json } from '../support/expected.ts';
 import { newStorage, startSystem, type Storage, type System, type TestCompany } from '../support/system.ts';
 import { startBackedUpServer, type BackedUpServer } from './server.ts';
 
@@ -32,21 +29,12 @@ let receiver: Receiver;
 let system: System;
 let dispatcher: Service;
 let company: TestCompany;
-const lines: Record<string, Json[]> = {};
+let lines: Everything;
 let refusals = 0;
 
 async function startAll(): Promise<void> {
   system = await startSystem({ storage, webhookAllowedTargets: [receiver.target] });
-  await startDispatcher();
-}
-
-async function startDispatcher(): Promise<void> {
-  dispatcher = createWebhookDispatcher({
-    ...webhookDispatcherConfig(system.dispatcherEnvironment),
-    ...testConfig,
-    callCredential: testCaller('webhook-dispatcher'),
-  });
-  await dispatcher.start();
+  dispatcher = await system.startDispatcher();
 }
 
 async function reports(): Promise<Json[]> {
@@ -129,10 +117,7 @@ beforeAll(async () => {
   storage = newStorage(server.url);
   await startAll();
   company = await system.createCompany();
-  for (const { path, records } of generateCompany({ seed: 3, size: 20, timezone: company.timezone, until: '2026-11-20T18:00:00Z' })) {
-    lines[path] = [...records] as Json[];
-    await store(company, path, lines[path]);
-  }
+  lines = await system.importDemo(company, 3, 20);
   const answer = await fetch(`${system.baseUrl}/api/v1/integrations/webhooks`, {
     method: 'POST',
     headers: { authorization: `Bearer ${system.userToken(company)}`, 'content-type': 'application/json' },
@@ -141,7 +126,6 @@ beforeAll(async () => {
   expect(answer.status).toBe(201);
 }, 3 * MINUTES);
 afterAll(async () => {
-  await dispatcher?.destroy();
   await system?.stop();
   await receiver?.close();
   await server?.close();
@@ -182,7 +166,7 @@ test(
     const [account] = lines['accounts'] as [Json];
     await store(company, 'accounts', [{ ...account, name: 'Renamed and lost' }]);
     const lostCompany = await system.createCompany();
-    await startDispatcher();
+    dispatcher = await system.startDispatcher();
     await until(
       'the webhook that had not been sent',
       () => deliveriesOf(unsent, 1),
@@ -205,7 +189,6 @@ test(
     // The command refuses while services run.
     const refusal = await command('restored', '--wait', '1s');
     expect(refusal).toMatchObject({ code: 1, stderr: expect.stringMatching(/integrations, scheduling, billing, .*still run/) });
-    await dispatcher.destroy();
     await system.stop();
     await server.restore(MOMENT);
 

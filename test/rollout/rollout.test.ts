@@ -8,12 +8,9 @@ import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/pro
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { DatabaseSession } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
-import { testCaller, testConfig } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { Webhook } from 'standardwebhooks';
 import * as line from '../../services/scheduling/test/records.ts';
-import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
-import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { fresh } from '../reports/ask.ts';
@@ -241,17 +238,14 @@ describe('a report group that the previous release lacks', () => {
 describe('an event type, and a field of another type, that the previous release does not know', () => {
   const HOOKS = '/api/v1/integrations/webhooks';
   const KNOWN = ['service_request.created', 'service_request.status_changed'];
-  const own = testCaller('webhook-dispatcher');
   const [subject, later] = [randomUUID(), randomUUID()];
   let older: Service;
   let endpoint: { id: string; signingSecret: string };
 
   beforeAll(async () => {
-    older = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: own });
-    await older.start();
+    older = await system.startDispatcher();
     endpoint = (await call(system.baseUrl, 'POST', HOOKS, { name: 'Lead sync', url: receiver.url, eventTypes: KNOWN })).body.data;
   });
-  afterAll(() => older.destroy());
 
   async function call(baseUrl: string, method: string, path: string, body: object): Promise<{ status: number; body: any }> {
     const headers = { authorization: `Bearer ${system.userToken(company)}`, 'content-type': 'application/json' };

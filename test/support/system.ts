@@ -1,21 +1,31 @@
 // Real services on free ports in one test process, a separate database, and the test run's Redis and Kafka. Each test file that
 // needs several services starts it once.
 import { randomBytes } from 'node:crypto';
-import { addressVariable, owners, resource, type Owner } from '@truckroll/contract';
+import { addressVariable, owners, resource, topics, type Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import type { DemoOptions } from '@truckroll/demo-company';
 import { acceptanceOf, openChannel, parseCallerCredentials, type CallCredential, type Channel } from '@truckroll/grpc';
 import { Database } from '@truckroll/postgres';
 import { KeyRing, type Service } from '@truckroll/process';
 import { parseRedisUrl } from '@truckroll/redis';
+import { silentLog } from '@truckroll/telemetry';
 import { freshDatabase, openProxy, testCaller, testCallers, testConfig, type TcpProxy, type TestDatabase } from '@truckroll/testing';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
+import { createKafka, ensureTopics } from '../../packages/outbox/src/index.ts';
+import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
+import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { CREATE, SCHEMAS } from './components.ts';
 import { createCompany, importRecords, type ImportReport, type TestCompany } from './company.ts';
+import { demoLines } from './demo.ts';
+import type { Everything } from './expected.ts';
 import { openKafkaWire, type Wire } from './kafka-wire.ts';
 import { createIssuer } from './tokens.ts';
 
 export type { ImportReport, TestCompany } from './company.ts';
+
+/** With fewer partitions than their services would give them, because a broker takes milliseconds for each, and keeps those of all systems of a run. */
+const TOPICS = Object.values(topics).map((topic) => ({ ...topic, partitions: Math.min(topic.partitions, 2) }));
 
 /** Migrated once for all test files: each service would take half a second. */
 const MIGRATED = Object.fromEntries(SCHEMAS.map(({ schema, migrations }) => [schema, migrations]));
@@ -25,6 +35,8 @@ export interface System {
   channel(owner: Owner): Channel;
   createCompany(timezone?: string): Promise<TestCompany>;
   importRecords(company: TestCompany, path: string, records: Iterable<unknown>): Promise<ImportReport>;
+  /** Imports the records of a generated company. Resolves to them by path. */
+  importDemo(company: TestCompany, seed: number, size: DemoOptions['size'], until?: string): Promise<Everything>;
   get(company: TestCompany, path: string): Promise<{ status: number; headers: Headers; body: any }>;
   setTimezone(company: TestCompany, timezone: string): Promise<void>;
   userToken(company: TestCompany): string;
@@ -35,7 +47,9 @@ export interface System {
   serviceEnvironment: Readonly<Record<string, string>>;
   gatewayEnvironment: Readonly<Record<string, string>>;
   dispatcherEnvironment: Readonly<Record<string, string>>;
-  metrics(others?: readonly Service[]): Promise<Record<string, string>>;
+  metrics(): Promise<Record<string, string>>;
+  /** Starts a webhook dispatcher, which stops with the system if not before. */
+  startDispatcher(environment?: Readonly<Record<string, string>>): Promise<Service>;
   stopService(name: Owner): Promise<void>;
   startService(name: Owner): Promise<void>;
   stop(): Promise<void>;
@@ -93,6 +107,7 @@ export async function startSystem({
     smsUrl,
     smsToken: '',
   };
+  await ensureTopics(createKafka('test', { kafkaBrokers: brokers(), kafkaPrefix }, silentLog), TOPICS, silentLog, new AbortController().signal);
   const REDIS_URL = through(redisUrl, wires.redis);
   const issuer = createIssuer();
   const callerCredentials = parseCallerCredentials([...testCallers, ...operators].map(acceptanceOf).join());
@@ -119,12 +134,28 @@ export async function startSystem({
   const gateway = createGateway({ config: gatewayConfig(gatewayEnvironment) });
   const { port } = await gateway.start();
   const direct = new Database({ url: database.url, maxConnections: 2 });
+  const dispatcherEnvironment = {
+    CALL_CREDENTIAL: testCaller('webhook-dispatcher').text,
+    INTEGRATIONS_ADDRESS: `127.0.0.1:${ports[owners.indexOf('integrations')]}`,
+    KAFKA_BROKERS: brokers().join(),
+    KAFKA_PREFIX: kafkaPrefix,
+    WEBHOOK_ALLOWED_TARGETS: webhookAllowedTargets.join(),
+  };
+  const dispatchers: Service[] = [];
   const baseUrl = `http://127.0.0.1:${port}`;
   return {
     baseUrl,
     channel: (owner) => channels[owner],
     createCompany: (timezone = 'America/Chicago') => createCompany(channels.integrations, timezone),
     importRecords: (company, path, records) => importRecords(channels[resource(path).owner], company.id, path, records),
+    async importDemo({ id, timezone }, seed, size, end = '2026-11-20T18:00:00Z') {
+      const all = demoLines({ seed, size, timezone, until: end });
+      for (const [path, lines] of all) {
+        const { problems } = await importRecords(channels[resource(path).owner], id, path, lines);
+        if (problems.length > 0) throw new Error(`${path}: ${JSON.stringify(problems.slice(0, 3))}`);
+      }
+      return Object.fromEntries(all);
+    },
     async get(company, path) {
       const response = await fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${company.apiKey}`, accept: 'application/json' } });
       return { status: response.status, headers: response.headers, body: await response.json() };
@@ -145,16 +176,17 @@ export async function startSystem({
       WEBHOOK_ALLOWED_TARGETS: webhookAllowedTargets.join(),
     },
     gatewayEnvironment,
-    dispatcherEnvironment: {
-      CALL_CREDENTIAL: testCaller('webhook-dispatcher').text,
-      INTEGRATIONS_ADDRESS: `127.0.0.1:${ports[owners.indexOf('integrations')]}`,
-      KAFKA_BROKERS: brokers().join(),
-      KAFKA_PREFIX: kafkaPrefix,
-      WEBHOOK_ALLOWED_TARGETS: webhookAllowedTargets.join(),
-    },
-    async metrics(others = []) {
-      const all = [gateway, ...services, ...others];
+    dispatcherEnvironment,
+    async metrics() {
+      const all = [gateway, ...services, ...dispatchers];
       return Object.fromEntries(await Promise.all(all.map(async (one) => [one.name, (await one.metrics.render()).body] as const)));
+    },
+    async startDispatcher(own = {}) {
+      const settings = webhookDispatcherConfig({ ...dispatcherEnvironment, ...own });
+      const dispatcher = createWebhookDispatcher({ ...settings, ...testConfig, logLevel, callCredential: testCaller('webhook-dispatcher') });
+      dispatchers.push(dispatcher);
+      await dispatcher.start();
+      return dispatcher;
     },
     stopService: (name) => (services[owners.indexOf(name)] as Service).destroy(),
     async startService(name) {
@@ -163,6 +195,7 @@ export async function startSystem({
       await services[at].start();
     },
     async stop() {
+      await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
       await gateway.destroy();
       issuer.close();
       await direct.close();

@@ -3,9 +3,11 @@ import { generateCompany } from '@truckroll/demo-company';
 import { startHarness, type Company, type Harness, type Json } from './harness.ts';
 
 const own = resources.filter(({ owner }) => owner === 'scheduling').map(({ path }) => path);
+/** Maximum records of a kind. Only working time has more, which does not depend on the number of jobs. */
+const MOST = 150;
 const files = generateCompany({ seed: 11, size: { jobs: 40, members: 20, accounts: 20 }, timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' })
   .filter(({ path }) => own.includes(path))
-  .map(({ path, records }) => ({ path, records: [...records] as Json[] }));
+  .map(({ path, records }) => ({ path, records: [...records].slice(0, MOST) as Json[] }));
 
 let harness: Harness;
 let company: Company;

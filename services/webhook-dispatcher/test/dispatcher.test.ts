@@ -84,7 +84,7 @@ function message(sequence: number, summary: string, subject = randomUUID()) {
 }
 
 async function publish(messages: readonly object[]): Promise<void> {
-  await ensureTopics(kafka, [topics.serviceRequests], silentLog, new AbortController().signal);
+  await ensureTopics(kafka, [{ ...topics.serviceRequests, partitions: 2 }], silentLog, new AbortController().signal);
   const producer = await openProducer(kafka);
   await producer.send({ topic: prefix + topics.serviceRequests.name, messages: messages as never });
   await producer.disconnect();

@@ -7,17 +7,14 @@ import { join } from 'node:path';
 import { publicEvents } from '@truckroll/contract';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { Service } from '@truckroll/process';
-import { testCaller, testConfig } from '@truckroll/testing';
+import { testCaller } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { Webhook } from 'standardwebhooks';
 import { eventViolations } from '../../../test/support/openapi.ts';
 import * as line from '../../scheduling/test/records.ts';
 import { startSystem, type System, type TestCompany } from '../../../test/support/system.ts';
-import { webhookDispatcherConfig } from '../src/config.ts';
-import { createWebhookDispatcher } from '../src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from './support/receiver.ts';
 
-const own = testCaller('webhook-dispatcher');
 const HOOKS = '/api/v1/integrations/webhooks';
 const TYPES = ['service_request.created', 'service_request.status_changed', 'service_request.booked', 'interaction.completed'];
 
@@ -36,13 +33,11 @@ beforeAll(async () => {
   hanging = await startReceiver(() => undefined);
   system = await startSystem({ webhookAllowedTargets: [receiver.target, hanging.target, DEAD] });
   company = await system.createCompany();
-  dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: own });
-  await dispatcher.start();
+  dispatcher = await system.startDispatcher();
 }, 60_000);
 afterAll(async () => {
   // Ends the hanging exchanges, which stopping would wait for.
   await hanging.close();
-  await dispatcher.destroy();
   await system.stop();
   await receiver.close();
 });
@@ -254,8 +249,7 @@ test('sends what waited for a paused endpoint once and in order, over two dispat
   const secret = 'known to the receiver alone';
   const { id } = await createEndpoint();
   await call('PATCH', `${HOOKS}/${id}`, { state: 'PAUSED', maxPerSecond: 50, headers: [{ name: 'X-Api-Key', value: secret }] });
-  const other = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: own });
-  await other.start();
+  const other = await system.startDispatcher();
   try {
     const subjects: string[] = [];
     for (let i = 0; i < 10; i++) {
@@ -296,14 +290,13 @@ test('sends the deliveries of a killed dispatcher long before their leases end',
   const env = {
     ...process.env,
     ...system.dispatcherEnvironment,
-    CALL_CREDENTIAL: own.text,
+    CALL_CREDENTIAL: testCaller('webhook-dispatcher').text,
     WEBHOOK_ALLOWED_TARGETS: slow.target,
     HOST: '127.0.0.1',
     PORT: '0',
     METRICS_PORT: '0',
     LOG_LEVEL: 'silent',
   };
-  const settings = webhookDispatcherConfig({ ...system.dispatcherEnvironment, WEBHOOK_ALLOWED_TARGETS: slow.target });
   await dispatcher.destroy();
   const child = spawn(process.execPath, [main], { env, stdio: 'ignore' });
   try {
@@ -311,8 +304,7 @@ test('sends the deliveries of a killed dispatcher long before their leases end',
     await record();
     await slow.until(1);
     const { rows } = await system.database.query<{ until: number }>({ text: 'select leased_until as until from integrations.webhook_queue' });
-    dispatcher = createWebhookDispatcher({ ...settings, ...testConfig, callCredential: own });
-    await dispatcher.start();
+    dispatcher = await system.startDispatcher({ WEBHOOK_ALLOWED_TARGETS: slow.target });
     child.kill('SIGKILL');
     await slow.until(2);
     expect(Date.now() * 1000).toBeLessThan(rows[0]!.until);
@@ -323,7 +315,5 @@ test('sends the deliveries of a killed dispatcher long before their leases end',
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     await dispatcher.destroy();
     await slow.close();
-    dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: own });
-    await dispatcher.start();
   }
 });

@@ -1,9 +1,9 @@
 import { resource } from '@truckroll/contract';
-import { generateCompany } from '@truckroll/demo-company';
 import { until } from '@truckroll/testing/until';
 import type { Chance } from '../../../tools/cli/src/simulate/chance.ts';
 import type { Installation } from '../../faults/system/installation.ts';
 import { HANG } from '../../faults/wait.ts';
+import { demoLines } from '../../support/demo.ts';
 import { createCompany, importRecords, type ImportReport, type TestCompany } from '../../support/company.ts';
 
 type Line = Record<string, any>;
@@ -27,9 +27,9 @@ export async function makeWorld(installation: Installation, jobs: number, chance
   const lines = new Map<string, readonly Line[]>();
   const world = { installation, company, lines, chance, acknowledged: { complete: new Map(), removed: new Map() } };
   const options = { seed: 5, size: jobs, timezone: company.timezone, until: '2026-11-20T18:00:00Z' };
-  for (const { path, records } of generateCompany(options)) {
-    lines.set(path, [...records]);
-    const { problems } = await importLines(world, path, lines.get(path)!);
+  for (const [path, records] of demoLines(options)) {
+    lines.set(path, records);
+    const { problems } = await importLines(world, path, records);
     if (problems.length > 0) throw new Error(JSON.stringify(problems[0]));
   }
   await until(

@@ -36,7 +36,8 @@ export async function freshDatabase(schemas: Schemas): Promise<TestDatabase> {
     // One at a time: PostgreSQL refuses to clone a database that has connections.
     await admin.query({ text: `select pg_advisory_lock(hashtext('truckroll test databases'))` });
     const template = await templateFor(admin, schemas);
-    await admin.query({ text: `create database ${name} template ${template}` });
+    // Files are copied with a third of the work of logging each page, where nothing is flushed.
+    await admin.query({ text: `create database ${name} template ${template} strategy file_copy` });
   } finally {
     await admin.close();
   }
