@@ -5,10 +5,10 @@ import { startSystem, truckroll } from './system.ts';
 type Json = Record<string, any>;
 
 let system: Awaited<ReturnType<typeof startSystem>>;
-let demo: Json;
+let demo: { company_id: string; api_key: string };
 beforeAll(async () => {
   system = await startSystem();
-  demo = await json('demo', '--seed', '5', '--size', '80');
+  demo = await system.demo(5, 80);
 }, 120_000);
 afterAll(() => system.stop(), 30_000);
 
@@ -19,11 +19,11 @@ async function json(...args: string[]): Promise<Json> {
 }
 
 async function read(path: string): Promise<Json> {
-  const response = await fetch(`${system.env['TRUCKROLL_URL']}${path}`, { headers: { authorization: `Bearer ${demo['api_key']}` } });
+  const response = await fetch(`${system.env['TRUCKROLL_URL']}${path}`, { headers: { authorization: `Bearer ${demo.api_key}` } });
   return (await response.json()) as Json;
 }
 
-const intake = (...args: string[]) => json('intake', ...args, '--company', demo['company_id']);
+const intake = (...args: string[]) => json('intake', ...args, '--company', demo.company_id);
 
 test('records a service request, takes it to its end, and shows it', async () => {
   const [account] = (await read('/v1/accounts?limit=1'))['data'];
@@ -38,7 +38,7 @@ test('records a service request, takes it to its end, and shows it', async () =>
   expect(await intake('status', id, 'closed', '--reason', 'Went elsewhere')).toMatchObject({ status: 'CLOSED', closed_reason: 'Went elsewhere' });
   expect(await intake('show', id)).toMatchObject({ status: 'CLOSED' });
 
-  const refused = await system.truckroll('intake', 'status', id, 'contacted', '--company', demo['company_id']);
+  const refused = await system.truckroll('intake', 'status', id, 'contacted', '--company', demo.company_id);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('is CLOSED and cannot become CONTACTED: it is final') });
 });
 
@@ -47,7 +47,7 @@ test('records and completes an interaction', async () => {
   expect(status).toBe('IN_PROGRESS');
   const completed = await intake('complete', id, '--outcome', 'Booked', '--ended', '2027-01-31T15:03:20Z');
   expect(completed).toMatchObject({ status: 'COMPLETED', outcome: 'Booked', duration_seconds: 200 });
-  const wrong = await system.truckroll('intake', 'interaction', '--channel', 'fax', '--direction', 'inbound', '--company', demo['company_id']);
+  const wrong = await system.truckroll('intake', 'interaction', '--channel', 'fax', '--direction', 'inbound', '--company', demo.company_id);
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('Allowed choices are call, sms, email, chat') });
 });
 
@@ -55,7 +55,7 @@ async function simulate(args: string[], onOutput: (soFar: string, stop: () => vo
   const interruption = new AbortController();
   let [stdout, stderr] = ['', ''];
   const code = await run(['simulate', ...args], {
-    env: { ...system.env, TRUCKROLL_API_KEY: demo['api_key'] },
+    env: { ...system.env, TRUCKROLL_API_KEY: demo.api_key },
     cwd: system.folder,
     signal: interruption.signal,
     stdout: { write: (text) => onOutput((stdout += text), () => interruption.abort()) },

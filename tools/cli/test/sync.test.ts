@@ -14,19 +14,19 @@ import { startSystem, truckroll, type Outcome } from './system.ts';
 type Json = Record<string, any>;
 
 let system: Awaited<ReturnType<typeof startSystem>>;
-let demo: Json;
+let demo: { company_id: string; api_key: string };
 let copy: string;
 
 beforeAll(async () => {
   system = await startSystem();
-  demo = JSON.parse((await system.truckroll('demo', '--seed', '5', '--size', '40', '--json')).stdout);
+  demo = await system.demo(5, 40);
   copy = join(system.folder, 'copy.db');
   await request();
-  await system.truckroll('intake', 'interaction', '--company', demo['company_id'], '--channel', 'call', '--direction', 'inbound');
+  await system.truckroll('intake', 'interaction', '--company', demo.company_id, '--channel', 'call', '--direction', 'inbound');
 }, 120_000);
 afterAll(() => system.stop(), 30_000);
 
-const environment = (key: string = demo['api_key']) => ({ ...system.env, TRUCKROLL_API_KEY: key });
+const environment = (key: string = demo.api_key) => ({ ...system.env, TRUCKROLL_API_KEY: key });
 const command = (...args: string[]): Promise<Outcome> => truckroll(args, environment(), system.folder);
 
 async function json(...args: string[]): Promise<Json> {
@@ -37,20 +37,9 @@ async function json(...args: string[]): Promise<Json> {
 
 async function request(): Promise<string> {
   const id = randomUUID();
-  const { code } = await system.truckroll(
-    'intake',
-    'request',
-    '--company',
-    demo['company_id'],
-    '--id',
-    id,
-    '--channel',
-    'phone',
-    '--summary',
-    'AC not cooling',
-  );
+  const { code } = await system.truckroll('intake', 'request', '--company', demo.company_id, '--id', id, '--channel', 'phone', '--summary', 'AC not cooling');
   expect(code).toBe(0);
-  await feedIsCurrent(system.env['TRUCKROLL_URL'] as string, demo['api_key']);
+  await feedIsCurrent(system.env['TRUCKROLL_URL'] as string, demo.api_key);
   return id;
 }
 
@@ -77,7 +66,7 @@ test('sync makes a copy that equals an export, with a progress bar, and brings i
   );
   // Values that follow from another service's records may change between both. What the copy had missed would stay so.
   const differing = async (): Promise<string[]> => {
-    await feedIsCurrent(system.env['TRUCKROLL_URL'] as string, demo['api_key']);
+    await feedIsCurrent(system.env['TRUCKROLL_URL'] as string, demo.api_key);
     await json('sync', copy);
     await json('export', join(system.folder, 'books'));
     return kindsIn(copy).filter((kind) => {
@@ -138,18 +127,14 @@ test('sync --verify names the kinds that differ, and what to do', async () => {
 });
 
 test('sync says what is wrong with the file, the key or the address, and what to do', async () => {
-  const other = JSON.parse((await system.truckroll('demo', '--seed', '6', '--size', '20', '--json')).stdout) as Json;
+  const other = await system.demo(6, 20);
   const text = join(system.folder, 'text.db');
   writeFileSync(text, 'This is not a SQLite file, but long enough to be one: '.repeat(20));
   const foreign = join(system.folder, 'foreign.db');
   query('CREATE TABLE records (name TEXT)', foreign);
   const sync = (file: string, key?: string, ...args: string[]) => truckroll(['sync', file, ...args], environment(key), system.folder);
   for (const [outcome, code, message] of [
-    [
-      await sync(copy, other['api_key']),
-      1,
-      /copy\.db is a copy of another company, or from another installation: give that company's key, or another file\.\n$/,
-    ],
+    [await sync(copy, other.api_key), 1, /copy\.db is a copy of another company, or from another installation: give that company's key, or another file\.\n$/],
     [await sync(text), 3, /text\.db cannot be used: it is not a SQLite file\. Choose another file\.\n$/],
     [await sync(foreign), 3, /foreign\.db cannot be used: it has tables of another program\. Choose another file\.\n$/],
     [

@@ -6,7 +6,6 @@ import { gzipSync } from 'node:zlib';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { Tag } from '@truckroll/contract/gen/scheduling/v1/tags';
 import { newCallCredential, openChannel } from '@truckroll/grpc';
-import { Database } from '@truckroll/postgres';
 import { testCaller } from '@truckroll/testing';
 import { startSystem, truckroll } from './system.ts';
 
@@ -96,7 +95,7 @@ test('endpoints shows the state of all companies’ endpoints, only to the opera
 });
 
 test('import accepts an export of another company, exports it again unchanged, and changes nothing the second time', async () => {
-  const demo = await json('demo', '--seed', '11', '--size', '60');
+  const demo = await json('demo', '--seed', '11', '--size', '20');
   const [from, to] = [join(system.folder, 'from'), join(system.folder, 'to')];
   const { records } = await jsonWith<{ records: number }>({ TRUCKROLL_API_KEY: demo['api_key'] ?? '' }, 'export', from);
   expect(records).toBeGreaterThan(500);
@@ -124,7 +123,7 @@ test('import accepts an export of another company, exports it again unchanged, a
   } while (differing.length > 0 && performance.now() < deadline);
   expect(differing).toEqual([]);
   expect(JSON.parse(readFileSync(join(to, 'company.json'), 'utf8'))).toMatchObject({ id: third.company, name: 'Third', currency: 'USD' });
-}, 60_000);
+}, 120_000);
 
 test('reports a bad line with its file, line, field and reason, and imports the others', async () => {
   const { company } = await companyWithKey('Bad lines');
@@ -236,11 +235,10 @@ test('verify lists records stored before a rule existed, by field and reason, un
   await json('import', file, '--company', company);
   expect(await verified(company)).toMatchObject({ code: 0, checked: 1, broken: [] });
 
-  const database = new Database({ url: system.databaseUrl, schema: 'scheduling', maxConnections: 1 });
-  const { rows } = await database.query<{ document: Buffer }>({ text: 'select document from tags where company_id = $1', values: [company] });
+  const { database } = system;
+  const { rows } = await database.query<{ document: Buffer }>({ text: 'select document from scheduling.tags where company_id = $1', values: [company] });
   const document = Buffer.from(Tag.encode({ ...Tag.decode(rows[0]!.document), color: 'red' }).finish());
-  await database.query({ text: 'update tags set document = $2 where company_id = $1', values: [company, document] });
-  await database.close();
+  await database.query({ text: 'update scheduling.tags set document = $2 where company_id = $1', values: [company, document] });
   expect(await verified(company)).toMatchObject({
     code: 1,
     checked: 1,
