@@ -3,6 +3,7 @@ import type { Page } from 'puppeteer-core';
 import readXlsxFile, { readSheet } from 'read-excel-file/node';
 import { dollars, tileDollars } from '../../gateway/console/src/parts/money.ts';
 import { inspect } from './inspect.ts';
+import './customers.ts';
 import { balance, dayOf, startBusiness, sum, timezone, type Business } from './start-business.ts';
 import { focuses, saved, shows, visibleText, type ConsoleSetup } from './start-console.ts';
 

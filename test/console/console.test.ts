@@ -1,6 +1,8 @@
 // What the owner of an integration does in the console, in a real browser.
 import { readSheet } from 'read-excel-file/node';
 import { fill, focused, focuses, press, saved, shows, tabTo, useConsole, value, type ConsoleSetup } from './start-console.ts';
+import './saved-views.ts';
+import './session.ts';
 
 let setup: ConsoleSetup;
 useConsole((started) => (setup = started));

@@ -3,6 +3,7 @@ import { until } from '@truckroll/testing/until';
 import type { HTTPRequest, Page } from 'puppeteer-core';
 import { fill, focuses, press, shows, tabTo, useConsole, value, visibleText, TYPES, type ConsoleSetup } from './start-console.ts';
 import { inspect } from './inspect.ts';
+import './health.ts';
 
 const HOOKS = '/api/v1/integrations/webhooks';
 

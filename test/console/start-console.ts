@@ -4,12 +4,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import type { Service } from '@truckroll/process';
-import { testCaller, testConfig } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
-import { Locator, type Browser, type Page } from 'puppeteer-core';
-import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
-import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
+import type { Browser, ElementHandle, Page } from 'puppeteer-core';
 import { startReceiver, type Answer, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { openTab, startBrowser, type Tab } from './browser.ts';
@@ -29,6 +25,7 @@ export interface ConsoleSetup {
   /** Records a service request, which sends webhooks to the endpoints. */
   happen(company: TestCompany): Promise<void>;
   open(place?: string): Promise<Page>;
+  /** Opens a page as a user of the company who signed in before and has reloaded it. */
   enter(company: TestCompany, place?: string): Promise<Page>;
   /** Closes all pages. Resolves to the problems recorded in them, and to data they would leave in the browser. */
   leave(): Promise<string[]>;
@@ -39,21 +36,14 @@ export async function startConsole(): Promise<ConsoleSetup> {
   const answered = { answer: thanks };
   const receiver = await startReceiver((response, request) => answered.answer(response, request));
   const system = await startSystem({ webhookAllowedTargets: [receiver.target] });
-  const dispatcher: Service = createWebhookDispatcher({
-    ...webhookDispatcherConfig(system.dispatcherEnvironment),
-    ...testConfig,
-    callCredential: testCaller('webhook-dispatcher'),
-  });
-  await dispatcher.start();
+  await system.startDispatcher();
   const browser: Browser = await startBrowser();
 
   const tabs: Tab[] = [];
 
-  async function open(place = '/endpoints'): Promise<Page> {
+  async function openPage(): Promise<Page> {
     const tab = await openTab(browser, system.baseUrl);
     tabs.push(tab);
-    await tab.page.goto(`${system.baseUrl}/console#${place}`);
-    await tab.page.waitForSelector('#token');
     return tab.page;
   }
 
@@ -86,10 +76,19 @@ export async function startConsole(): Promise<ConsoleSetup> {
         summary: 'AC “not cooling”',
       } as never);
     },
-    open,
-    async enter(company, place) {
-      const page = await open(place);
-      await signIn(page, system.userToken(company));
+    async open(place = '/endpoints') {
+      const page = await openPage();
+      await page.goto(`${system.baseUrl}/console#${place}`);
+      await page.waitForSelector('#token');
+      return page;
+    },
+    async enter(company, place = '/endpoints') {
+      const page = await openPage();
+      const keep = (token: string) => sessionStorage.setItem('truckroll.token', token);
+      const { identifier } = await page.evaluateOnNewDocument(keep, system.userToken(company));
+      await page.goto(`${system.baseUrl}/console#${place}`);
+      await page.waitForSelector('header.bar', { visible: true });
+      await page.removeScriptToEvaluateOnNewDocument(identifier);
       return page;
     },
     async leave() {
@@ -103,7 +102,6 @@ export async function startConsole(): Promise<ConsoleSetup> {
     },
     async stop() {
       await browser.close();
-      await dispatcher.destroy();
       await system.stop();
       await receiver.close();
     },
@@ -111,16 +109,22 @@ export async function startConsole(): Promise<ConsoleSetup> {
   return setup;
 }
 
-/** Starts the console before the tests of a file and stops it after them. After each test, its pages must have recorded no problem. */
+/** The console of the test file that is being loaded. */
+let used: Promise<ConsoleSetup> | undefined;
+
+/**
+ * Starts the console before the tests of a file, and of the files with tests that it imports, and stops it after them. After each test, its pages
+ * must have recorded no problem.
+ */
 export function useConsole(started: (setup: ConsoleSetup) => void): void {
-  let setup: ConsoleSetup;
   // Chromium may have to be installed first.
-  beforeAll(async () => {
-    setup = await startConsole();
-    started(setup);
-  }, 600_000);
-  afterAll(() => setup.stop());
-  afterEach(async () => expect(await setup.leave()).toEqual([]));
+  beforeAll(async () => started(await (used ??= startConsole())), 600_000);
+  afterAll(async () => {
+    const setup = await used;
+    used = undefined;
+    await setup?.stop();
+  });
+  afterEach(async () => expect(await (await used)?.leave()).toEqual([]));
 }
 
 /** What a page leaves in the browser, except what ends with its tab: the session's token, and that the user signed out. */
@@ -138,9 +142,32 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await page.waitForSelector('header.bar', { visible: true });
 }
 
+/**
+ * The button or link of this accessible name that can be pressed, once it stays where it is between two frames. The page finds it by itself, because
+ * the browser would make its tree of accessible names anew for every look.
+ */
+function pressable(name: string): HTMLElement | undefined {
+  const nameOf = (node: Node): string => {
+    if (!(node instanceof Element)) return node.textContent ?? '';
+    if (node.ariaHidden === 'true' || node instanceof SVGElement || !node.checkVisibility()) return '';
+    return node.ariaLabel ?? (node instanceof HTMLImageElement ? node.alt : [...node.childNodes].map(nameOf).join(''));
+  };
+  const bare = (text: string): string => text.replace(/\s/g, '');
+  // Nothing behind a dialog can be pressed.
+  const within = [...document.querySelectorAll('dialog')].findLast((dialog) => dialog.matches(':modal')) ?? document;
+  const named = [...within.querySelectorAll<HTMLElement>('button:enabled, a[href]')].find((each) => bare(nameOf(each)) === bare(name));
+  const box = named?.getBoundingClientRect();
+  const place = `${name} ${box?.x} ${box?.y}`;
+  const stays = document.documentElement.dataset['pressed'] === place;
+  document.documentElement.dataset['pressed'] = place;
+  return stays ? named : undefined;
+}
+
 export async function press(page: Page, name: string): Promise<void> {
-  const named = (role: string) => page.locator(`::-p-aria([name="${name}"][role="${role}"])`);
-  await Locator.race([named('button'), named('link')]).click();
+  const found = await page.waitForFunction(pressable, {}, name).catch(async () => {
+    throw new Error(`the page has no button or link ${name} to press:\n${await visibleText(page)}`);
+  });
+  await (found as ElementHandle<HTMLElement>).click();
 }
 
 /** Presses the button and resolves to the content of the file that it saves. */
@@ -179,7 +206,7 @@ export async function tabTo(page: Page, name: string): Promise<void> {
 
 export async function shows(page: Page, text: string): Promise<void> {
   try {
-    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), {}, text);
+    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 50 }, text);
   } catch {
     throw new Error(`the page does not show “${text}” but:\n${await visibleText(page)}`);
   }

@@ -98,6 +98,10 @@ const go = (to: string): Promise<void> => page.evaluate((hash) => void (location
 const bars = (name: string): Promise<string[]> =>
   page.$$eval(`[aria-label="${name}"] .visit a`, (links) => links.map((link) => link.getAttribute('aria-label')!));
 
+/** Resolves when the page has an event of this type. */
+const next = (type: string): Promise<void> =>
+  page.evaluate((name) => new Promise<void>((resolve) => addEventListener(name, () => resolve(), { once: true, capture: true })), type);
+
 /** Opens the dialog that adds a technician, by the keyboard. */
 async function openAdding(number: string, technician: string): Promise<void> {
   await page.waitForSelector(`[aria-label="Change ${number}"]`);
@@ -256,7 +260,15 @@ describe('a write without an answer', () => {
     await page.waitForSelector('[aria-label="Ana Ruiz"] .visit');
     const bar = (await page.$('.visit:has([aria-label*="V-8,"])'))!;
     const row = (await page.$('[aria-label="Chen Li"] .lanes'))!;
-    await row.drop(bar);
+    // Without these events, the button could be released before the browser has begun the drag.
+    const [lifted, over] = ['dragstart', 'dragover'].map(next);
+    await bar.hover();
+    await page.mouse.down();
+    await row.hover();
+    await lifted;
+    await row.hover();
+    await over;
+    await page.mouse.up();
     await shows(page, 'Take Ana Ruiz off the visit');
     await page.click('[name="notifies"]');
     await press(page, 'Add technician');

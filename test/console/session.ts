@@ -1,4 +1,4 @@
-// Signing in and out of the console, and the data that must not remain.
+// Signing in and out of the console, and the data that must not remain: tests of console.test.ts, which has the same system.
 import type { HTTPRequest } from 'puppeteer-core';
 import { fill, press, shows, signIn, useConsole, value, visibleText, type ConsoleSetup } from './start-console.ts';
 

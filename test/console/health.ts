@@ -1,4 +1,4 @@
-// The health of endpoints as their owners see it, and what owners do about failures.
+// The health of endpoints as their owners see it, and what owners do about failures: tests of endpoint.test.ts, which has the same system.
 import { until } from '@truckroll/testing/until';
 import { press, shows, tabTo, useConsole, value, visibleText, type ConsoleSetup } from './start-console.ts';
 import { remember } from './history.ts';

@@ -1,4 +1,4 @@
-// Saved views by the API, and in the console.
+// Saved views by the API, and in the console: tests of console.test.ts, which has the same system.
 import { UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { HTTPRequest } from 'puppeteer-core';
 import type { TestCompany } from '../support/system.ts';
