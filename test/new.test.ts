@@ -7,8 +7,10 @@ import { Changes } from '../scripts/new/changes.mjs';
 import { Tree } from './rollout/tree.ts';
 
 let tree: Tree;
+let untouched: Record<string, string>;
 beforeAll(() => {
   tree = new Tree();
+  untouched = sources();
 });
 afterAll(() => tree.remove());
 
@@ -41,9 +43,11 @@ function sources(): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path, hash('sha256', readFileSync(path))]));
 }
 
-function failure(path: string): string {
-  const { status, stderr } = node(join(ROOT, 'node_modules/jest/bin/jest.js'), ['--rootDir', tree.folder, '--runTestsByPath', join(tree.folder, path)]);
-  expect(status).toBe(1);
+/** What failing tests print, in one worker, which loads what they import once. */
+function failures(...paths: string[]): string {
+  const files = paths.map((path) => join(tree.folder, path));
+  const { status, stderr } = node(join(ROOT, 'node_modules/jest/bin/jest.js'), ['--rootDir', tree.folder, '--maxWorkers', '1', '--runTestsByPath', ...files]);
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`Test Suites: ${paths.length} failed, ${paths.length} total`)]);
   return stderr;
 }
 
@@ -60,21 +64,19 @@ test.each([
   [['service', 'price-books'], 'price-books is no name of a service'],
   [['service', 'billing'], 'services/billing is there already: choose another name.'],
 ])('%j is refused and changes nothing', (words, message) => {
-  const before = sources();
   const { status, stdout, stderr } = create(...words);
   expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: '', stderr: expect.stringContaining(message) });
-  expect(sources()).toEqual(before);
+  expect(sources()).toEqual(untouched);
 });
 
 test('restores the files written before one that cannot be written', () => {
   const changes = new Changes(tree.folder);
   writeFileSync(join(tree.folder, 'in-the-way'), '');
-  const before = sources();
   changes.create('services/half/first.ts', 'text');
   changes.insertBefore('services/billing/src/schema.ts', 'export const schema', '// more\n');
   changes.create('in-the-way/second.ts', 'text');
   expect(() => changes.write()).toThrow();
-  expect(sources()).toEqual(before);
+  expect(sources()).toEqual(untouched);
   expect(existsSync(join(tree.folder, 'services/half'))).toBe(false);
 });
 
@@ -94,8 +96,9 @@ test('generates a record, an event and a service that load, with a failing test 
   const load = ['billing', 'scheduling'].map((name) => `await import('./services/${name}/src/resources/index.ts');`);
   const events = ['billing/src/events/publish-tip-given', 'reporting/src/events/tip-given'].map((path) => `await import('./services/${path}.ts');`);
   expect(node('--input-type=module', ['--eval', [...load, ...events].join('\n')])).toMatchObject({ status: 0 });
-  expect(failure('services/billing/test/tips.test.ts')).toContain('Next: add the fields of the record to proto/truckroll/billing/v1/tips.proto');
-  expect(failure('services/pricing/test/operations.test.ts')).toContain('Next: write the first operation of pricing in proto/truckroll/pricing/v1/');
-  // It needs PostgreSQL, which this run has.
-  expect(failure('services/reporting/test/tip-given.test.ts')).toContain('Next: apply 1 events in services/reporting/src/events/tip-given.ts');
+  // The last one needs PostgreSQL, which this run has.
+  const said = failures('services/billing/test/tips.test.ts', 'services/pricing/test/operations.test.ts', 'services/reporting/test/tip-given.test.ts');
+  expect(said).toContain('Next: add the fields of the record to proto/truckroll/billing/v1/tips.proto');
+  expect(said).toContain('Next: write the first operation of pricing in proto/truckroll/pricing/v1/');
+  expect(said).toContain('Next: apply 1 events in services/reporting/src/events/tip-given.ts');
 }, 180_000);
