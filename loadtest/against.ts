@@ -15,7 +15,17 @@ import { exitCodeOf, LEAST } from './measure/paired.ts';
 import { requireWrk } from './measure/wrk.ts';
 import { positive } from './system/benchmark.ts';
 
-const KINDS: Readonly<Record<string, StartLoad>> = { reads: readsOf('pages'), details: readsOf('details'), writes, webhooks, backlog, receipts, imports, reports, idle };
+const KINDS: Readonly<Record<string, StartLoad>> = {
+  reads: readsOf('pages'),
+  details: readsOf('details'),
+  writes,
+  webhooks,
+  backlog,
+  receipts,
+  imports,
+  reports,
+  idle,
+};
 
 const HELP = `npm run bench:against -- COMMIT ${Object.keys(KINDS).join('|')} [--pairs 10] [--seconds 8] [--rate 150] [--now COMMIT] [--results FILE] [--quick]
 
