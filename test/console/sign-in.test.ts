@@ -250,7 +250,7 @@ describe('the home page', () => {
       ({ status, body }) => status === 200 && body.report.as_of > importedAt,
     );
     page = await setup.enter();
-  }, 60_000);
+  }, 180_000);
 
   async function list(path: string, filters: Record<string, string>): Promise<any[]> {
     const records: any[] = [];
