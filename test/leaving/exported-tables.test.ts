@@ -24,6 +24,7 @@ const INTERNAL: Readonly<Record<string, string>> = {
   erased_people: 'ids of people who were erased',
   frozen_companies: 'since when it is frozen, which the audit trail has too',
   inbox_version: 'versions of events',
+  moves: 'how far the company is on its way to another cell',
   names: 'names of records',
   parked_event: 'events with copies of records that could not be applied',
   record_changes: 'which records changed',

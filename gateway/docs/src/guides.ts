@@ -35,6 +35,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'how-to/rotate-secrets.md': '/docs/rotate-secrets',
     'how-to/when-a-company-leaves.md': '/docs/when-a-company-leaves',
     'how-to/freeze-a-company.md': '/docs/freeze-a-company',
+    'how-to/move-a-company.md': '/docs/move-a-company',
     'how-to/sign-in.md': '/docs/sign-in',
     'how-to/notifications.md': '/docs/notifications',
     'how-to/run-webhooks.md': '/docs/run-webhooks',

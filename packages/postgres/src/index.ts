@@ -7,6 +7,7 @@ export { frozenAmong, notFreezing, notFrozen, openFrozen, refuseFrozen } from '.
 export { MigrationError, asOwner, migrate, migrationsIn, missingMigrations, type MigrationSet, type DatabaseSchema } from './migrate.ts';
 export { isInSteps } from './migration-steps.ts';
 export { openDatabase } from './open-database.ts';
+export { createSlot, type SlotSnapshot } from './replication.ts';
 export { RecentCompanies } from './recent-companies.ts';
 export { createSession, type DatabaseSession } from './session.ts';
 export { databaseSettings, databaseUrls } from './settings.ts';

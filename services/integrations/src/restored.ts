@@ -9,6 +9,7 @@ export { erasuresIn, leaveAgain } from './companies/leave.ts';
 import { selectCompanies } from './companies/store.ts';
 import { schema } from './schema.ts';
 import { dayOf, deliveryId } from './webhooks/log/delivery-id.ts';
+export { makeDays, oldestDay } from './webhooks/log/partitions.ts';
 
 export const restored: Restored = {
   schema: schema.schema,

@@ -2,8 +2,8 @@
 import { topics } from '@truckroll/contract';
 import { Name } from '@truckroll/contract/gen/events/v1/names';
 import { append, type OutgoingEvent, type Restored } from '@truckroll/outbox';
-import type { Queryable } from '@truckroll/postgres';
-import { keyedNames, publishAnew, recordStates } from '@truckroll/record-store';
+import type { Queryable, Transaction } from '@truckroll/postgres';
+import { keyedNames, lockCompany, publishAnew, recordStates } from '@truckroll/record-store';
 import { tables } from './resources/index.ts';
 import { schema } from './schema.ts';
 
@@ -20,12 +20,20 @@ export const restored: Restored = {
 
 const PAGE = 5000;
 
-async function publishNames(tx: Queryable): Promise<void> {
+/** Publishes the names of a company that has come from another database. */
+export async function publishNamesOf(tx: Transaction, companyId: string): Promise<void> {
+  // Changes of names hold it.
+  await lockCompany(tx, companyId);
+  await publishNames(tx, companyId);
+}
+
+async function publishNames(tx: Queryable, companyId: string | null = null): Promise<void> {
   for (let after: StoredName | undefined; ; ) {
     const { rows } = await tx.query<StoredName>({
       text: `select company_id, kind, id, name from names
-        where $1::uuid is null or (company_id, kind, id) > ($1::uuid, $2::text, $3::uuid) order by company_id, kind, id limit ${PAGE}`,
-      values: [after?.company_id ?? null, after?.kind ?? null, after?.id ?? null],
+        where ($1::uuid is null or (company_id, kind, id) > ($1::uuid, $2::text, $3::uuid)) and ($4::uuid is null or company_id = $4)
+        order by company_id, kind, id limit ${PAGE}`,
+      values: [after?.company_id ?? null, after?.kind ?? null, after?.id ?? null, companyId],
     });
     after = rows.at(-1);
     if (after === undefined) return;

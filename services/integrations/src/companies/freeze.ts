@@ -59,3 +59,10 @@ export async function refuseFreezing(tx: Queryable, id: string): Promise<void> {
   if (rowCount === 0) return;
   throw new ApiError('INVALID_REQUEST', 'The company is frozen: run `truckroll company unfreeze` first.', { status: 409 });
 }
+
+/** Errors: 409 while the company is being moved: its rows would be deleted in the other database too. */
+export async function refuseMoving(tx: Queryable, id: string): Promise<void> {
+  const { rowCount } = await tx.query({ name: 'is_moving', text: 'select from moves where company_id = $1', values: [id] });
+  if (rowCount === 0) return;
+  throw new ApiError('INVALID_REQUEST', 'The company is being moved: run `truckroll company move` with --abort or to its end first.', { status: 409 });
+}

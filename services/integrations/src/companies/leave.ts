@@ -12,7 +12,7 @@ import { forgetCompany } from '../identity/pending.ts';
 import { ERASED_USER } from '../people.ts';
 import { checked } from '../requests.ts';
 import { erasureOf } from './erasures.ts';
-import { refuseFreezing } from './freeze.ts';
+import { refuseFreezing, refuseMoving } from './freeze.ts';
 import { lockCompany } from './store.ts';
 
 const OF_ENDPOINTS = 'endpoint_id in (select id from webhook_endpoints where company_id = $1::uuid)';
@@ -62,6 +62,7 @@ export async function deleteCompany({ database, invalidations, outbox }: Context
       if (company === undefined) throw new ApiError('NOT_FOUND', 'There is no company with this id: see the ids with `truckroll company list`.');
       if (company.name !== name) throw refused('name', `The company is called ${JSON.stringify(company.name)}: give exactly this name.`);
       await refuseFreezing(tx, company.id);
+      await refuseMoving(tx, company.id);
       const entry = auditEntry({ companyId: company.id, action: COMPANY_DELETED, object: { kind: 'company', id: company.id } });
       await outbox.append(tx, [erasureOf(entry)]);
       await closeCompany(tx, entry);

@@ -6,6 +6,7 @@ import { demoSize, isoNow, limitOrDefault, onOff } from '../arguments.ts';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { limits } from '../limits.ts';
 import { plain } from '../plain.ts';
+import type { MoveOptions } from '../moving/move.ts';
 import type { Session } from '../session.ts';
 import { card, table } from '@truckroll/integrator-cli/terminal/table';
 
@@ -56,6 +57,20 @@ Example:
 const UNFREEZE_HELP = `
 Example:
   truckroll company unfreeze 7d1c…`;
+
+const MOVE_HELP = `
+Moves a company to another cell, which is another PostgreSQL with services of its own. The company works meanwhile; at the end it can be
+read only for some seconds, and then works in the other cell, with its keys and users. If the command is interrupted, run it again: it
+continues. --abort gives up, until the other cell has taken the company over; after that the way back is another move.
+
+DATABASE_URL and the services' addresses are those of the cell that it leaves, as for \`truckroll migrate\` and \`company freeze\`. Those of the
+other cell are the same variables behind TO_: TO_DATABASE_URL, TO_CALL_CREDENTIAL, TO_SCHEDULING_ADDRESS and so on. FROM_DATABASE_URL is how
+the other cell's PostgreSQL reaches this one, if not by DATABASE_URL. More in docs/how-to/move-a-company.md.
+
+Examples:
+  truckroll company move 7d1c… --check      # what it would do, and what stands in the way
+  truckroll company move 7d1c…
+  truckroll company move 7d1c… --confirm    # deletes it here`;
 
 const EXPORT_HELP = `
 Writes everything that \`truckroll company delete\` removes and that an owner would want, for readers of this machine's user only: in
@@ -162,6 +177,20 @@ export function register(program: Command, session: Session): void {
     .action(async (id: string) => {
       const { unfreezeCompany } = await import('../moving/freeze.ts');
       await unfreezeCompany(session, id);
+    });
+
+  company
+    .command('move')
+    .description('Move a company to another cell while it works.')
+    .argument('<id>', 'id of the company')
+    .option('--check', 'only print what would be moved, and what stands in the way')
+    .option('--status', 'only print how far the move is')
+    .option('--abort', 'give the move up: the company stays here')
+    .option('--confirm', 'after the move, delete what is left of the company here')
+    .addHelpText('after', MOVE_HELP)
+    .action(async (id: string, options: MoveOptions) => {
+      const { moveCompany } = await import('../moving/move.ts');
+      await moveCompany(session, id, options);
     });
 
   company

@@ -26,29 +26,51 @@ export async function freezeCompany(session: Session, given: string): Promise<vo
   if (states.every(({ closed }) => closed)) {
     throw new Failure(`The company ${id} has been frozen since ${formatInstant(company.frozen_at ?? 0)}.`, EXIT.refused);
   }
-  const { frozen_at: frozenAt } = await session.client('integrations', CompanyAdminServiceService).freezeCompany({ id });
-  for (const owner of ORDER) {
-    await repeat(session, owner, async (service, options) => {
-      const { state } = await service.freeze({ company_id: id }, options);
-      return state?.closed === true ? undefined : (state?.waits_for ?? 'an answer');
-    });
-  }
-  const frozen = formatInstant(frozenAt);
+  const frozen = formatInstant(await freezeIn(session, id));
   session.print({ company_id: id, frozen: true, frozen_at: frozen }, `The company ${id} is frozen since ${frozen}: it can be read, and not changed.`);
 }
 
 export async function unfreezeCompany(session: Session, given: string): Promise<void> {
   const { id, company, states } = await look(session, given);
   if (company?.frozen_at == null && states.every(({ begun }) => !begun)) throw new Failure(`The company ${id} is not frozen.`, EXIT.refused);
+  const left = await unfreezeIn(session, id, company !== undefined);
+  const triggers = left.map(({ service, tables }) => `${service} still has triggers on ${tables.join(', ')}, which refuse nothing: run this again later.`);
+  session.print({ company_id: id, frozen: false, left }, [`The company ${id} can be changed again.`, ...triggers].join('\n'));
+}
+
+/** Returns when it was frozen, in microseconds. */
+export async function freezeIn(session: Session, id: string): Promise<number> {
+  const { frozen_at: frozenAt } = await session.client('integrations', CompanyAdminServiceService).freezeCompany({ id });
+  await closeIn(session, id);
+  return frozenAt;
+}
+
+/** Has every service refuse changes of the company, also of one that this cell does not have. */
+export async function closeIn(session: Session, id: string): Promise<void> {
+  for (const owner of ORDER) {
+    await repeat(session, owner, async (service, options) => {
+      const { state } = await service.freeze({ company_id: id }, options);
+      return state?.closed === true ? undefined : (state?.waits_for ?? 'an answer');
+    });
+  }
+}
+
+interface Left {
+  readonly service: Owner;
+  readonly tables: readonly string[];
+}
+
+/** `known`: whether the cell has the company. Returns tables whose triggers, which refuse nothing any more, could not be removed. */
+export async function unfreezeIn(session: Session, id: string, known: boolean): Promise<readonly Left[]> {
   for (const owner of ORDER.toReversed()) {
     await repeat(session, owner, async (service, options) => {
       await service.unfreeze({ company_id: id }, options);
       return undefined;
     });
   }
-  if (company !== undefined) await session.client('integrations', CompanyAdminServiceService).unfreezeCompany({ id });
+  if (known) await session.client('integrations', CompanyAdminServiceService).unfreezeCompany({ id });
   const until = performance.now() + REMOVE_MS;
-  const left: { service: Owner; tables: readonly string[] }[] = [];
+  const left: Left[] = [];
   for (const owner of ORDER) {
     await repeat(session, owner, async (service, options) => {
       const { tables } = await service.removeFences({ company_id: id }, options);
@@ -58,8 +80,7 @@ export async function unfreezeCompany(session: Session, given: string): Promise<
       return undefined;
     });
   }
-  const triggers = left.map(({ service, tables }) => `${service} still has triggers on ${tables.join(', ')}, which refuse nothing: run this again later.`);
-  session.print({ company_id: id, frozen: false, left }, [`The company ${id} can be changed again.`, ...triggers].join('\n'));
+  return left;
 }
 
 async function look(session: Session, given: string) {

@@ -1,6 +1,6 @@
 // Partitions of the webhook log: one per UTC day, created when something of that day is stored and dropped after 30 days.
 import { formatDate, now } from '@truckroll/contract';
-import { isLockTimeout, type Database, type Transaction } from '@truckroll/postgres';
+import { isLockTimeout, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
 import { PeriodicTask, type BackgroundPart } from '@truckroll/process';
 import type { Logger } from '@truckroll/telemetry';
 
@@ -36,21 +36,7 @@ export class Partitions implements BackgroundPart {
   async ensure(days: Iterable<string>): Promise<void> {
     const missing = [...new Set(days)].filter((day) => !this.#known.has(day)).toSorted();
     if (missing.length === 0) return;
-    await this.#exclusively(async (tx) => {
-      const { rows } = await tx.query<{ name: string }>({
-        text: `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relname ~ '^webhook_[a-z_]+_[0-9]+$'`,
-      });
-      const existing = new Set(rows.map(({ name }) => name));
-      for (const day of missing) {
-        // An older release creates partitions of the tables that it knows.
-        for (const table of TABLES.filter((each) => !existing.has(partition(each, day)))) {
-          // `day` needs no quoting. Deliveries are updated once; free space in their page saves updating the indexes.
-          const room = table === 'webhook_deliveries' ? ' with (fillfactor = 55)' : '';
-          await tx.query({ text: `create table ${partition(table, day)} partition of ${table} for values from ('${day}') to ('${day}'::date + 1)${room}` });
-          if (IDENTIFIED_BY_ROW.includes(table)) await tx.query({ text: `alter table ${partition(table, day)} replica identity full` });
-        }
-      }
-    });
+    await this.#database.transaction((tx) => makeDays(tx, missing));
     for (const day of missing) this.#known.add(day);
   }
 
@@ -118,9 +104,30 @@ export class Partitions implements BackgroundPart {
   /** Runs in one replica at a time; others wait. */
   async #exclusively<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return await this.#database.transaction(async (tx) => {
-      await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook partitions of ' || current_schema(), 0))` });
+      await tx.query(TURN);
       return await work(tx);
     });
+  }
+}
+
+/** One replica at a time; others wait. */
+const TURN = { text: `select pg_advisory_xact_lock(hashtextextended('webhook partitions of ' || current_schema(), 0))` };
+
+/** Creates the missing partitions of days such as `2026-03-01`, in a transaction with the schema in its search path. */
+export async function makeDays(tx: Queryable, days: readonly string[]): Promise<void> {
+  await tx.query(TURN);
+  const { rows } = await tx.query<{ name: string }>({
+    text: `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relname ~ '^webhook_[a-z_]+_[0-9]+$'`,
+  });
+  const existing = new Set(rows.map(({ name }) => name));
+  for (const day of days) {
+    // An older release creates partitions of the tables that it knows.
+    for (const table of TABLES.filter((each) => !existing.has(partition(each, day)))) {
+      // `day` needs no quoting. Deliveries are updated once; free space in their page saves updating the indexes.
+      const room = table === 'webhook_deliveries' ? ' with (fillfactor = 55)' : '';
+      await tx.query({ text: `create table ${partition(table, day)} partition of ${table} for values from ('${day}') to ('${day}'::date + 1)${room}` });
+      if (IDENTIFIED_BY_ROW.includes(table)) await tx.query({ text: `alter table ${partition(table, day)} replica identity full` });
+    }
   }
 }
 

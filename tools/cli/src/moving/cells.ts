@@ -1,0 +1,93 @@
+// The two cells of a move: this one, which the company leaves, and the other one, whose variables begin with TO_.
+import { addressVariable, owners, type Owner } from '@truckroll/contract';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { createSession, isUnavailable, type DatabaseSession, type Queryable } from '@truckroll/postgres';
+import { Session } from '../session.ts';
+
+export interface Cell {
+  /** In words for the operator. */
+  readonly title: string;
+  readonly session: Session;
+  readonly url: string;
+  /** Outside transactions, and as an ordinary session. */
+  readonly db: DatabaseSession;
+  /** Differs from that of every other database. */
+  readonly identity: string;
+  close(): Promise<void>;
+}
+
+const PREFIX = 'TO_';
+const NEEDED = [...owners.map(addressVariable), 'DATABASE_URL', 'CALL_CREDENTIAL'];
+
+/** Throws Failure if a variable is missing: a command that found this cell instead of the other one would open what it has closed. */
+export function otherSession(session: Session): Session {
+  const env = Object.fromEntries(
+    Object.entries(session.io.env).flatMap(([name, value]) => (name.startsWith(PREFIX) ? [[name.slice(PREFIX.length), value]] : [])),
+  );
+  const missing = NEEDED.filter((name) => !env[name] && !env[`${name}_FILE`]);
+  if (missing.length > 0) throw new Failure(`Set ${missing.map((name) => PREFIX + name).join(', ')}: they say where the other cell is.`, EXIT.usage);
+  return new Session({ ...session.io, env });
+}
+
+export async function openCell(title: string, session: Session): Promise<Cell> {
+  const urls = new Set(owners.map((owner) => session.database(owner).url));
+  if (urls.size > 1) throw new Failure(`In ${title} services have separate servers: their companies cannot be moved yet.`, EXIT.refused);
+  const url = [...urls][0]!;
+  const db = await open(title, url);
+  const { rows } = await db.query<{ identity: string }>({ text: `select system_identifier || '/' || current_database() as identity from pg_control_system()` });
+  return { title, session, url, db, identity: rows[0]!.identity, close: () => db.close() };
+}
+
+function open(title: string, url: string): Promise<DatabaseSession> {
+  // What a slot sends is on the disk.
+  const settings = { synchronous_commit: 'on' };
+  return createSession({ url, statementTimeoutMs: 0, applicationName: 'truckroll-move', settings }).catch((error: unknown) => {
+    throw isUnavailable(error) ? new Failure(`PostgreSQL of ${title} does not answer: correct its DATABASE_URL.`, EXIT.unreachable, error) : error;
+  });
+}
+
+/** Runs work on a new connection, in one transaction that begins with these statements. */
+export async function inTransaction<T>(cell: Cell, beginning: readonly string[], work: (tx: Queryable) => Promise<T>): Promise<T> {
+  const db = await open(cell.title, cell.url);
+  try {
+    for (const text of beginning) await db.query({ text });
+    const result = await work(db);
+    await db.query({ text: 'commit' });
+    return result;
+  } finally {
+    // Rolls back what was not committed.
+    await db.close();
+  }
+}
+
+/** Changes rows as a replica does: no trigger refuses the change, derives from it, notes it or removes what refers to the row. */
+export async function asReplica<T>(cell: Cell, work: (batch: (change: (db: Queryable) => Promise<void>) => Promise<void>) => Promise<T>): Promise<T> {
+  const db = await open(cell.title, cell.url);
+  try {
+    await db.query({ text: 'set session_replication_role = replica' });
+    return await work(async (change) => {
+      await db.query({ text: 'begin' });
+      await change(db);
+      await db.query({ text: 'commit' });
+    });
+  } finally {
+    await db.close();
+  }
+}
+
+/** Throws Failure unless the services of the cell, which have frozen the company, use this database. */
+export async function requireSameDatabase(cell: Cell, companyId: string): Promise<void> {
+  const strangers: Owner[] = [];
+  for (const owner of owners) {
+    const { rowCount } = await cell.db.query({
+      text: `select from ${owner}.frozen_companies where company_id = $1 and closed_at is not null`,
+      values: [companyId],
+    });
+    if (rowCount === 0) strangers.push(owner);
+  }
+  if (strangers.length === 0) return;
+  throw new Failure(
+    `${strangers.join(', ')} of ${cell.title} froze the company in another database than its DATABASE_URL names: correct one of the two.`,
+    EXIT.refused,
+  );
+}

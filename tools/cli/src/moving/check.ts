@@ -1,0 +1,131 @@
+// What is looked at before anything is copied: how much it is, and whether it can end well.
+import { owners } from '@truckroll/contract';
+import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { askAll } from '../leaving/services.ts';
+import type { Cell } from './cells.ts';
+import { hasRows, sizeOf, tablesOf, type SizeOfRows } from './tables.ts';
+
+export interface Plan {
+  readonly tables: readonly (SizeOfRows & { readonly table: string })[];
+  readonly rows: number;
+  readonly bytes: number;
+  /** Seconds of copying and comparing. The company works during them. */
+  readonly seconds: number;
+}
+
+/** Bytes copied in a second, measured with records of 1 KB on two busy cores (docs/adr/0028). */
+const BYTES_A_SECOND = 12e6;
+/** A subscription finds a deleted row without a key by an index (docs/adr/0025). */
+const NEEDED_VERSION = 160_000;
+/** Age in seconds of a transaction for which the slot would wait. */
+const OLD_SECONDS = 10;
+
+/** Throws Failure that names everything that stands in the way. */
+export async function check(from: Cell, to: Cell, companyId: string): Promise<Plan> {
+  const problems = [...(await problemsOf(from, to, companyId)), ...(await problemsOfVersions(from, to))];
+  if (problems.length > 0) throw new Failure(['The company cannot be moved, and nothing was changed:', ...problems].join('\n  '), EXIT.refused);
+  const tables: (SizeOfRows & { table: string })[] = [];
+  for (const table of await tablesOf(from.db)) tables.push({ table: table.name, ...(await sizeOf(from.db, table, companyId)) });
+  const [rows, bytes] = [sum(tables.map((each) => each.rows)), sum(tables.map((each) => each.bytes))];
+  return { tables: tables.filter((each) => each.rows > 0), rows, bytes, seconds: Math.ceil((2 * bytes) / BYTES_A_SECOND) };
+}
+
+async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<string[]> {
+  if (from.identity === to.identity) return ['Both addresses lead to the same database: correct TO_DATABASE_URL.'];
+  const { companies } = await from.session.client('integrations', CompanyAdminServiceService).listCompanies({ id: companyId });
+  const [company] = companies;
+  if (company === undefined) return [`There is no company ${companyId} here: see the ids with \`truckroll company list\`.`];
+  if (company.frozen_at != null) return ['The company is frozen: unfreeze it first.'];
+  for (const { db } of [from, to]) {
+    const { rows } = await db.query<{ version: number }>({ text: `select current_setting('server_version_num')::int as version` });
+    if (rows[0]!.version < NEEDED_VERSION) return ['A move needs PostgreSQL 16 or newer on both sides.'];
+  }
+  const problems: string[] = [];
+  for (const { session } of [from, to])
+    await askAll(session, FreezeServiceService, 'move companies', (service) => service.getFreeze({ company_id: companyId }));
+  const { rows: moves } = await to.db.query<{ other: string }>({ text: 'select other from integrations.moves where company_id = $1', values: [companyId] });
+  if (moves.some(({ other }) => other !== from.identity)) problems.push('The company is being moved already, between the other cell and a third one.');
+  const tables = await tablesOf(from.db);
+  const theirs = new Map((await tablesOf(to.db)).map((table) => [table.name, table.columns]));
+  const differ = tables.filter(({ name, columns }) => theirs.get(name) !== columns).map(({ name }) => name);
+  if (differ.length > 0 || theirs.size !== tables.length) {
+    return [
+      ...problems,
+      `The schemas differ (${differ.join(', ') || 'tables are missing here'}): bring both cells to the same release, and run \`truckroll migrate\`.`,
+    ];
+  }
+  const inTheWay: string[] = [];
+  for (const table of tables) if (await hasRows(to.db, table, companyId)) inTheWay.push(table.name);
+  if (inTheWay.length > 0)
+    problems.push(`The other cell has rows of the company in ${inTheWay.join(', ')}: end the earlier move there with --confirm, or its deletion.`);
+  return [...problems, ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];
+}
+
+async function problemsOfSource({ db }: Cell): Promise<string[]> {
+  const { rows } = await db.query<{ wal: string; slots: number; senders: number; replicates: boolean; creates: boolean; oldest: number | null }>({
+    text: `select current_setting('wal_level') as wal,
+        current_setting('max_replication_slots')::int - (select count(*) from pg_replication_slots) as slots,
+        current_setting('max_wal_senders')::int - (select count(*) from pg_stat_replication) as senders,
+        (select rolreplication or rolsuper from pg_roles where rolname = current_user) as replicates,
+        has_database_privilege(current_database(), 'create') as creates,
+        (select max(extract(epoch from now() - xact_start))::int from pg_stat_activity where backend_xid is not null) as oldest`,
+  });
+  const { wal, slots, senders, replicates, creates, oldest } = rows[0]!;
+  return named([
+    [wal !== 'logical', `PostgreSQL here has wal_level = ${wal}: set it to logical, and restart it.`],
+    [slots < 1, 'PostgreSQL here has no free replication slot: raise max_replication_slots.'],
+    [senders < 2, 'PostgreSQL here has no two free WAL senders: raise max_wal_senders.'],
+    [!replicates, 'The role of DATABASE_URL may not replicate: alter role … replication.'],
+    [!creates, 'The role of DATABASE_URL may not create a publication: grant create on database … to it.'],
+    [(oldest ?? 0) > OLD_SECONDS, `A transaction here is ${oldest} s old, and the move would wait for its end: end it.`],
+  ]);
+}
+
+async function problemsOfTarget({ db }: Cell): Promise<string[]> {
+  const { rows } = await db.query<{ subscribes: boolean; replica: boolean; workers: number }>({
+    text: `select pg_has_role('pg_create_subscription', 'usage') and has_database_privilege(current_database(), 'create') as subscribes,
+        has_parameter_privilege('session_replication_role', 'set') as replica,
+        current_setting('max_logical_replication_workers')::int - (select count(*) from pg_stat_subscription where pid is not null) as workers`,
+  });
+  const { subscribes, replica, workers } = rows[0]!;
+  return named([
+    [!subscribes, 'The role of TO_DATABASE_URL may not subscribe: grant pg_create_subscription to it, and create on the database.'],
+    [!replica, 'The role of TO_DATABASE_URL may not write as a replica: grant set on parameter session_replication_role to it.'],
+    [workers < 1, "The other cell's PostgreSQL has no free worker: raise max_logical_replication_workers."],
+  ]);
+}
+
+const named = (problems: readonly (readonly [boolean, string])[]): string[] => problems.flatMap(([is, text]) => (is ? [text] : []));
+
+/**
+ * Versions of the change feed and of events grow with every change of a database, and have its epoch in front. A consumer that has read a
+ * higher one than the other cell has reached would miss what follows there, so those of the other cell must be higher.
+ */
+export async function problemsOfVersions(from: Cell, to: Cell): Promise<string[]> {
+  const reached = { text: 'select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xid' };
+  const [{ rows: left }, { rows: right }] = await Promise.all([from.db.query<{ xid: number }>(reached), to.db.query<{ xid: number }>(reached)]);
+  const behind: string[] = [];
+  for (const owner of owners) {
+    const [ours, theirs] = [await epochOf(from, owner), await epochOf(to, owner)];
+    if (theirs < ours || (theirs === ours && right[0]!.xid <= left[0]!.xid)) behind.push(owner);
+  }
+  if (behind.length === 0) return [];
+  return [
+    `The other cell has not reached the feed positions of ${behind.join(', ')} here, so consumers of the company's feed would miss changes. Stop the other cell and ` +
+      'run `truckroll restored` for it, which begins a higher epoch: consumers of its feeds, and of this company, get 410 and read everything again.',
+  ];
+}
+
+const EVENTS_OF_EPOCH = 1e12;
+
+/** The highest number that an event of the service has got. Its first digits are the epoch. */
+export async function lastEventOf({ db }: Cell, schema: string): Promise<number> {
+  const { rows } = await db.query<{ last: number }>({ text: `select last_value as last from ${schema}.outbox_id_seq` });
+  return rows[0]!.last;
+}
+
+const epochOf = async (cell: Cell, schema: string): Promise<number> => Math.floor((await lastEventOf(cell, schema)) / EVENTS_OF_EPOCH);
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

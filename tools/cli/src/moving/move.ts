@@ -1,0 +1,237 @@
+// `truckroll company move` (docs/adr/0028): the steps in order. Each may be repeated from its beginning, and nothing but the row of the move
+// (state.ts) remembers which is next, so that a command that died is continued by the next one.
+import { formatInstant, isUuid } from '@truckroll/contract';
+import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { counted, createProgress, duration } from '@truckroll/integrator-cli/terminal/progress';
+import { table } from '@truckroll/integrator-cli/terminal/table';
+import { Database } from '@truckroll/postgres';
+import { publishNamesOf } from '@truckroll/scheduling/restored';
+import type { Session } from '../session.ts';
+import { openCell, otherSession, requireSameDatabase, type Cell } from './cells.ts';
+import { check, problemsOfVersions, type Plan } from './check.ts';
+import { differing } from './compare.ts';
+import { copyRows, makeDaysOf } from './copy.ts';
+import { closeIn, freezeIn, unfreezeIn } from './freeze.ts';
+import { removeRows } from './remove.ts';
+import { nameOf, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
+import { STEPS, begin, enter, forget, requireArriving, stateOf, type MoveState, type MoveStep } from './state.ts';
+import { carryOver, forgetCached } from './switch.ts';
+import { tablesOf } from './tables.ts';
+
+export interface MoveOptions {
+  readonly check?: true;
+  readonly status?: true;
+  readonly abort?: true;
+  readonly confirm?: true;
+}
+
+interface Move {
+  readonly session: Session;
+  readonly from: Cell;
+  readonly to: Cell;
+  readonly id: string;
+  readonly signal: AbortSignal;
+  /** Tables that differed while the company worked; undefined before they were compared. */
+  unequal?: readonly string[];
+}
+
+/** Rounds of comparing while the company works, each of the tables in which the last one found differences. */
+const ROUNDS = 3;
+
+export async function moveCompany(session: Session, given: string, options: MoveOptions): Promise<void> {
+  if (!isUuid(given)) throw new Failure(`${given} is no id of a company: see the ids with \`truckroll company list\`.`, EXIT.usage);
+  if (Object.keys(options).length > 1) throw new Failure('Give only one of --check, --status, --abort and --confirm.', EXIT.usage);
+  const others = otherSession(session);
+  const cells: Cell[] = [];
+  try {
+    const from = await openCell('this cell', session);
+    cells.push(from);
+    const to = await openCell('the other cell', others);
+    cells.push(to);
+    await run({ session, from, to, id: given.toLowerCase(), signal: session.io.signal }, options);
+  } finally {
+    for (const cell of cells) await cell.close();
+    others.close();
+  }
+}
+
+async function run(move: Move, options: MoveOptions): Promise<void> {
+  const { session, from, to, id } = move;
+  const found = await stateOf(from, id);
+  if (found !== undefined && found.other !== to.identity)
+    throw new Failure(`The company ${id} is being moved to another cell than this one: correct the TO_ variables.`, EXIT.refused);
+  if (options.status) return report(session, id, found);
+  if (options.check) return showPlan(session, id, await check(from, to, id));
+  await alone(move);
+  if (options.abort) return await giveUp(move, found);
+  if (options.confirm) return await remove(move, found);
+  if (found?.step === 'giving up') throw new Failure('The move is being given up: run --abort again, which continues.', EXIT.refused);
+  let state = found;
+  if (state === undefined) {
+    showPlan(session, id, await check(from, to, id), true);
+    state = await begin(from, to, id);
+  }
+  for (let at = STEPS.indexOf(state.step as (typeof STEPS)[number]); at < STEPS.indexOf('moved'); at++) {
+    const step = STEPS[at] as keyof typeof WORK;
+    session.note(`${step}: ${WORK[step].says}`);
+    await WORK[step].work(move);
+    await enter(from, id, STEPS[at + 1]!);
+  }
+  report(session, id, await stateOf(from, id));
+}
+
+const WORK: Readonly<Record<Exclude<MoveStep, 'moved' | 'deleting' | 'giving up'>, { says: string; work: (move: Move) => Promise<void> }>> = {
+  copying: { says: 'the company works here, and its rows are copied', work: copy },
+  following: { says: 'the other cell follows what changes, and both are compared', work: follow },
+  closing: { says: 'the company is frozen here until it is open there', work: close },
+  // From here on the company is there: this step repeats only what opens it.
+  opening: { says: 'the other cell takes the company over', work: open },
+  clearing: { says: 'subscription, slot and publication are removed', work: clear },
+};
+
+/** The other cell refuses the company's requests, and leaves its rows alone, from before the first one is there. */
+async function copy({ session, from, to, id, signal }: Move): Promise<void> {
+  await closeIn(to.session, id);
+  await requireSameDatabase(to, id);
+  // What a command that died has copied, out of a snapshot that is lost.
+  await requireArriving(to, id);
+  await removeRows(to, id, false, signal);
+  await makeDaysOf(from, to);
+  const tables = await tablesOf(from.db);
+  session.note('waiting for transactions of before, and for the snapshot');
+  const snapshot = await publish(from, id, tables, signal);
+  const progress = createProgress(session.io, 'copying', 'rows', session.json);
+  let [rows, bytes] = [0, 0];
+  try {
+    const copied = (_: string, more: number, size: number): void => progress.update((rows += more), (bytes += size), undefined);
+    await copyRows({ from, to, companyId: id, tables, snapshot: snapshot.name, signal, copied });
+  } finally {
+    progress.end();
+    await snapshot.close();
+  }
+  session.note(`copied ${counted(rows, 'row')}`);
+}
+
+async function follow(move: Move): Promise<void> {
+  const { session, from, to, id, signal } = move;
+  await subscribe(to, id, session.secret('FROM_DATABASE_URL') ?? from.url);
+  await untilApplied(from, to, id, signal);
+  session.note('comparing');
+  for (let round = 0; round < ROUNDS && move.unequal?.length !== 0; round++) {
+    move.unequal = await differing(from, to, id, move.unequal);
+    await untilApplied(from, to, id, signal);
+  }
+}
+
+/** The pause begins here: it ends when the other cell is open. */
+async function close(move: Move): Promise<void> {
+  const { session, from, to, id, signal } = move;
+  await freezeIn(from.session, id);
+  await requireSameDatabase(from, id);
+  session.note('frozen');
+  await untilApplied(from, to, id, signal);
+  const different = await differing(from, to, id, move.unequal);
+  const problems = [
+    ...(different.length > 0 ? [`The rows of ${different.join(', ')} differ: give up with --abort, and report this.`] : []),
+    ...(await problemsOfVersions(from, to)),
+  ];
+  if (problems.length > 0) {
+    await enter(from, id, 'following');
+    await unfreezeIn(from.session, id, true);
+    throw new Failure(['The company stays here, and can be changed again:', ...problems].join('\n  '), EXIT.refused);
+  }
+  await carryOver(from, to, id);
+  session.note('the other cell has everything');
+}
+
+async function open({ session, to, id, signal }: Move): Promise<void> {
+  await forgetCached(to, id);
+  await unfreezeIn(to.session, id, true);
+  session.note('the company works in the other cell');
+  // Its topics of state get what they lack: read models that are rebuilt from them would lose the company.
+  await to.session.client('integrations', CompanyAdminServiceService).updateCompany({ id });
+  const database = new Database({ url: to.url, schema: 'scheduling', maxConnections: 1 });
+  try {
+    await database.transaction((tx) => publishNamesOf(tx, id));
+  } finally {
+    await database.close();
+  }
+  for (const owner of ['scheduling', 'billing'] as const) {
+    // The service goes on without this.
+    for await (const _ of to.session.channel(owner).client(CatchUpServiceService).startRuns({ task: 'publish' }, { signal })) break;
+  }
+}
+
+/** Before anything is deleted here: the other cell would follow that too. */
+async function clear({ from, to, id, signal }: Move): Promise<void> {
+  await unsubscribe(to, id);
+  await unpublish(from, id, signal);
+  await forget(to, id);
+}
+
+/** `--confirm`: deletes what is left here. */
+async function remove({ session, from, id, signal }: Move, state: MoveState | undefined): Promise<void> {
+  if (state?.step !== 'moved' && state?.step !== 'deleting') {
+    throw new Failure(
+      `The company ${id} has not been moved: ${state === undefined ? 'no move of it is under way' : 'run the command without --confirm first'}.`,
+      EXIT.refused,
+    );
+  }
+  await enter(from, id, 'deleting');
+  session.note('deleting: what is left of the company here');
+  await removeRows(from, id, true, signal);
+  await forgetCached(from, id);
+  await unfreezeIn(from.session, id, false);
+  await forget(from, id);
+  session.print({ company_id: id, deleted_here: true }, `Nothing of the company ${id} is left here. It can be moved back.`);
+}
+
+/** `--abort`: the company stays here, and what has arrived there is deleted. */
+async function giveUp({ session, from, to, id, signal }: Move, state: MoveState | undefined): Promise<void> {
+  if (state === undefined) throw new Failure(`No move of the company ${id} is under way.`, EXIT.refused);
+  if (!['copying', 'following', 'closing', 'giving up'].includes(state.step)) {
+    throw new Failure(`The company ${id} is in the other cell already: go on without --abort. The way back is another move.`, EXIT.refused);
+  }
+  await enter(from, id, 'giving up');
+  session.note('giving up: the company stays here');
+  await unfreezeIn(from.session, id, true);
+  await unsubscribe(to, id);
+  await unpublish(from, id, signal);
+  // Missing if it died between the two deletions below.
+  const { rowCount } = await to.db.query({ text: 'select from integrations.moves where company_id = $1 and arrives', values: [id] });
+  if (rowCount > 0) {
+    await removeRows(to, id, false, signal);
+    await unfreezeIn(to.session, id, false);
+    await forget(to, id);
+  }
+  await forget(from, id);
+  session.print({ company_id: id, moved: false }, `The move of the company ${id} was given up: it can be changed here, and nothing of it is left there.`);
+}
+
+/** Until the connection ends. Throws Failure if another command is at work. */
+async function alone({ from, id }: Move): Promise<void> {
+  const { rows } = await from.db.query<{ alone: boolean }>({ text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as alone', values: [nameOf(id)] });
+  if (rows[0]?.alone !== true) throw new Failure(`Another command is moving the company ${id}: wait for its end, or look with --status.`, EXIT.refused);
+}
+
+function showPlan(session: Session, id: string, plan: Plan, begins = false): void {
+  const rows = plan.tables.toSorted((a, b) => b.bytes - a.bytes);
+  const text = [
+    table(rows, { TABLE: (row) => row.table, ROWS: (row) => String(row.rows), BYTES: (row) => String(row.bytes) }, 'The company has no row.'),
+    `${counted(plan.rows, 'row')}, ${plan.bytes.toLocaleString('en')} bytes: about ${duration(plan.seconds)} in which the company works, then some seconds in which it can be read only.`,
+  ].join('\n');
+  if (begins) session.note(text);
+  else session.print({ company_id: id, ...plan }, `${text}\nNothing stands in the way.`);
+}
+
+function report(session: Session, id: string, state: MoveState | undefined): void {
+  if (state === undefined) return session.print({ company_id: id, step: null }, `No move of the company ${id} is under way.`);
+  const began = formatInstant(state.began_at);
+  const next =
+    state.step === 'moved'
+      ? `The company ${id} is in the other cell. Here it can be read as it was until you run this with --confirm, which deletes it here.`
+      : `The move of the company ${id} is at the step "${state.step}": run the command again to continue.`;
+  session.print({ company_id: id, step: state.step, began_at: began }, `${next} It began at ${began}.`);
+}

@@ -1,0 +1,85 @@
+// What PostgreSQL does of a move: a publication of the company's rows and a slot here, a subscription there. All have the name of the move.
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { createSlot, type SlotSnapshot } from '@truckroll/postgres';
+import { pause } from '@truckroll/process';
+import type { Cell } from './cells.ts';
+import type { MovedTable } from './tables.ts';
+
+const LOOK_MS = 50;
+
+export const nameOf = (companyId: string): string => `move_${companyId.replaceAll('-', '')}`;
+
+/** Its slot keeps all changes from the snapshot on. A slot of before is dropped, because its snapshot is lost. */
+export async function publish(from: Cell, companyId: string, tables: readonly MovedTable[], signal: AbortSignal): Promise<SlotSnapshot> {
+  const name = nameOf(companyId);
+  await unpublish(from, companyId, signal);
+  const published = tables.map((table) => `table ${table.name} where (${table.key} = '${companyId}')`);
+  // Without truncations, which have no filter: they would empty the tables of others. Before the slot, which must know it.
+  await from.db.query({
+    text: `create publication ${name} for ${published.join(', ')} with (publish = 'insert, update, delete', publish_via_partition_root = true)`,
+  });
+  return await createSlot({ url: from.url, applicationName: 'truckroll-move' }, name);
+}
+
+export async function unpublish(from: Cell, companyId: string, signal: AbortSignal): Promise<void> {
+  const name = nameOf(companyId);
+  for (;;) {
+    const slot = { text: 'select active_pid from pg_replication_slots where slot_name = $1', values: [name] };
+    const { rows } = await from.db.query<{ active_pid: number | null }>(slot);
+    const [found] = rows;
+    if (found === undefined) break;
+    if (found.active_pid === null) await from.db.query({ text: 'select pg_drop_replication_slot($1)', values: [name] });
+    else {
+      // The subscription is gone, or what copied has died.
+      await from.db.query({ text: 'select pg_terminate_backend($1)', values: [found.active_pid] });
+      await pause(LOOK_MS, signal);
+      signal.throwIfAborted();
+    }
+  }
+  await from.db.query({ text: `drop publication if exists ${name}` });
+}
+
+export async function subscribe(to: Cell, companyId: string, sourceUrl: string): Promise<void> {
+  const name = nameOf(companyId);
+  if (await isSubscribed(to, name)) return;
+  // The copy's transactions have ended, so the changes since its snapshot follow.
+  const settings = `copy_data = false, create_slot = false, slot_name = '${name}', streaming = off, disable_on_error = true`;
+  await to.db.query({ text: `create subscription ${name} connection '${sourceUrl.replaceAll("'", "''")}' publication ${name} with (${settings})` });
+}
+
+/** Works while the source is away, and leaves the slot there to `unpublish`. */
+export async function unsubscribe(to: Cell, companyId: string): Promise<void> {
+  const name = nameOf(companyId);
+  if (!(await isSubscribed(to, name))) return;
+  await to.db.query({ text: `alter subscription ${name} disable` });
+  await to.db.query({ text: `alter subscription ${name} set (slot_name = none)` });
+  await to.db.query({ text: `drop subscription ${name}` });
+}
+
+async function isSubscribed(to: Cell, name: string): Promise<boolean> {
+  const text = 'select from pg_subscription where subname = $1 and subdbid = (select oid from pg_database where datname = current_database())';
+  return (await to.db.query({ text, values: [name] })).rowCount > 0;
+}
+
+/** Resolves when the other cell has stored everything that was committed here before the call. */
+export async function untilApplied(from: Cell, to: Cell, companyId: string, signal: AbortSignal): Promise<void> {
+  const name = nameOf(companyId);
+  // A new position, because that of a server without writes may never be confirmed.
+  const { rows } = await from.db.query<{ position: string }>({ text: `select pg_logical_emit_message(true, 'truckroll-move', '')::text as position` });
+  for (;;) {
+    const { rows: slots } = await from.db.query<{ passed: boolean; lost: boolean }>({
+      text: `select confirmed_flush_lsn > $2::pg_lsn as passed, wal_status = 'lost' as lost from pg_replication_slots where slot_name = $1`,
+      values: [name, rows[0]!.position],
+    });
+    if (slots[0] === undefined || slots[0].lost) {
+      throw new Failure(`The slot ${name} is lost, because it kept more than max_slot_wal_keep_size: give up with --abort, and begin again.`, EXIT.refused);
+    }
+    if (slots[0].passed) return;
+    const { rows: stopped } = await to.db.query({ text: 'select from pg_subscription where subname = $1 and not subenabled', values: [name] });
+    if (stopped.length > 0) {
+      throw new Failure(`The subscription ${name} has stopped at an error: see the other cell's PostgreSQL log, and give up with --abort.`, EXIT.refused);
+    }
+    await pause(LOOK_MS, signal);
+    signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,65 @@
+// What replication does not carry: numbers of sequences, and notes of sums that are due. Each may be repeated.
+import { owners } from '@truckroll/contract';
+import { asReplica, type Cell } from './cells.ts';
+import { lastEventOf } from './check.ts';
+import { tablesOf } from './tables.ts';
+
+/** Others take numbers while one is set: it is set this far above those that are taken. */
+const ROOM = { rows: 1000, events: 1_000_000 };
+
+export async function carryOver(from: Cell, to: Cell, companyId: string): Promise<void> {
+  await setRowNumbers(to, companyId);
+  await setEventNumbers(from, to);
+  await copyNotes(from, to, companyId);
+}
+
+/** Keys with a number, such as that of webhook_replays: the next ones are above those that were copied (docs/adr/0025). */
+async function setRowNumbers(to: Cell, companyId: string): Promise<void> {
+  const tables = new Map((await tablesOf(to.db)).map((table) => [table.name, table]));
+  const { rows } = await to.db.query<{ name: string; column: string; sequence: string }>({
+    text: `select t.name, quote_ident(a.attname) as column, pg_get_serial_sequence(t.name, a.attname) as sequence from unnest($1::text[]) t(name)
+      join pg_attribute a on a.attrelid = t.name::regclass and a.attnum > 0 and not a.attisdropped
+      where pg_get_serial_sequence(t.name, a.attname) is not null`,
+    values: [[...tables.keys()]],
+  });
+  for (const { name, column, sequence } of rows) {
+    await to.db.query({
+      text: `select setval($2::regclass, m.highest + ${ROOM.rows}) from (select max(${column}) as highest from ${name} where ${tables.get(name)!.key} = $1) m
+        where m.highest >= (select last_value from ${sequence})`,
+      values: [companyId, sequence],
+    });
+  }
+}
+
+/** Versions of events are ids of the outbox: the next ones of the company are above those that its read models have applied. */
+async function setEventNumbers(from: Cell, to: Cell): Promise<void> {
+  for (const owner of owners) {
+    // A higher epoch has higher ones anyway.
+    await to.db.query({
+      text: `select setval('${owner}.outbox_id_seq', $1::bigint + ${ROOM.events}) from ${owner}.outbox_id_seq
+        where last_value <= $1::bigint and last_value / 1000000000000 = $1::bigint / 1000000000000`,
+      values: [await lastEventOf(from, owner)],
+    });
+  }
+}
+
+/** The sums were copied as they are. Triggers note what they lack, and no trigger has acted there. */
+async function copyNotes(from: Cell, to: Cell, companyId: string): Promise<void> {
+  const { rows } = await from.db.query<{ note: string }>({
+    text: 'select n::text as note from reporting.due_notes n where company_id = $1',
+    values: [companyId],
+  });
+  await asReplica(to, (batch) =>
+    batch(async (db) => {
+      await db.query({ text: 'delete from reporting.due_notes where company_id = $1', values: [companyId] });
+      await db.query({ text: 'insert into reporting.due_notes select * from unnest($1::reporting.due_notes[])', values: [rows.map(({ note }) => note)] });
+    }),
+  );
+}
+
+/** Gateways of the cell forget what they know of the company, its users and keys. */
+export async function forgetCached({ db }: Cell, companyId: string): Promise<void> {
+  // Replicas look for some time after it.
+  await db.query({ text: `select pg_notify('integrations_invalidations', '')` });
+  await db.query({ text: `insert into integrations.pending_invalidations (subject) values ('company:' || $1::uuid)`, values: [companyId] });
+}
