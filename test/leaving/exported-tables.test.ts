@@ -35,6 +35,7 @@ const INTERNAL: Readonly<Record<string, string>> = {
 const NOT_EXPORTED: Readonly<Record<Owner, Readonly<Record<string, string>>>> = {
   integrations: {
     company_budgets: 'counters of a day',
+    company_places: 'in which cell it lives',
     webhook_attempts: 'in the lines of webhook_deliveries',
     webhook_counts: SUMS,
     webhook_events: 'in the lines of webhook_event_log',

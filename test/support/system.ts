@@ -69,6 +69,8 @@ export interface SystemOptions {
   /** Default: the test run's Redis. */
   redisUrl?: string;
   gatewaySettings?: Readonly<Record<string, string>>;
+  /** Name of its cell (docs/adr/0029). Default: none. */
+  cell?: string;
 }
 
 export interface Storage {
@@ -92,11 +94,13 @@ export async function startSystem({
   storage,
   redisUrl = required('REDIS_URL'),
   gatewaySettings = {},
+  cell,
 }: SystemOptions = {}): Promise<System> {
   const database = found ?? (storage === undefined ? await freshDatabase(MIGRATED) : { url: storage.databaseUrl, drop: async () => undefined });
   const { kafkaPrefix, secretKey } = storage ?? newStorage(database.url);
   const wires = wired ? { postgres: await wireTo(database.url), redis: await wireTo(redisUrl), kafka: openKafkaWire(brokers()) } : {};
   const environment = {
+    cell,
     databaseUrl: through(database.url, wires.postgres),
     kafkaBrokers: brokers(),
     kafkaPrefix,

@@ -51,6 +51,7 @@ interface ApiErrorOptions {
   /** Logged, never shown to a caller. */
   cause?: unknown;
   status?: number;
+  frozen?: boolean;
 }
 
 /** Any answer except success. `message` and `details` are for the caller: no SQL, host names or stack traces. */
@@ -60,6 +61,8 @@ export class ApiError extends Error {
   readonly status: number;
   readonly details: readonly ErrorDetail[];
   readonly retryAfterSeconds: number | undefined;
+  /** Whether a frozen company was to be changed, which may live in another cell by now. Only between processes. */
+  readonly frozen: boolean;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
@@ -67,6 +70,7 @@ export class ApiError extends Error {
     this.status = options.status ?? ERROR_STATUS[code];
     this.details = options.details ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.frozen = options.frozen ?? false;
   }
 
   static invalid(details: readonly ErrorDetail[]): ApiError {
@@ -116,13 +120,14 @@ const GRPC_BY_STATUS: Record<number, GrpcStatus> = {
 
 /** What a server sends for an error: `decodeError` restores the ApiError from the trailer. Errors of other kinds become a 500 that does not show them. */
 export function encodeError(error: unknown): { grpcCode: GrpcStatus; message: string; trailer: Buffer } {
-  const { code, status, message, details, retryAfterSeconds } = ApiError.from(error);
+  const { code, status, message, details, retryAfterSeconds, frozen } = ApiError.from(error);
   const problem: Problem = {
     code,
     status,
     message,
     details: details.map((detail) => ({ ...detail })),
     retry_after_seconds: retryAfterSeconds ?? null,
+    frozen,
   };
   return {
     grpcCode: GRPC_BY_STATUS[status] ?? GrpcStatus.INTERNAL,
@@ -148,6 +153,7 @@ export function decodeError(grpcCode: number, trailer: Uint8Array | undefined, c
       status: problem.status,
       details: problem.details as ErrorDetail[],
       cause,
+      frozen: problem.frozen,
       ...(problem.retry_after_seconds == null ? {} : { retryAfterSeconds: problem.retry_after_seconds }),
     });
   }

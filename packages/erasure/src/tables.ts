@@ -34,6 +34,7 @@ export const STAYS: Readonly<Record<string, string>> = {
   applied_until: 'times of sources of this database',
   catch_up: 'cursors over all companies of this database',
   change_compactions: 'how far this database has compacted its log of changes',
+  company_places: 'where this cell believes the company to live',
   due_notes: 'notes of what the sums lack, which are copied at the switch, when no more are made',
   erased_companies: 'a company that is being deleted does not move',
   frozen_companies: 'a freeze is of this database',

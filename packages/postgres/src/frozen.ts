@@ -21,7 +21,7 @@ export function companyIsFrozen(cause: unknown): ApiError {
   const message =
     'The company is frozen, because its operator is moving it or working on it: it can be read, but not changed. Nothing was stored. ' +
     'Try again after the time in Retry-After.';
-  return new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
+  return new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds: RETRY_AFTER_SECONDS, cause, frozen: true });
 }
 
 /** Throws 503 if the company is frozen. A transaction that only appends to the outbox, which has no triggers, calls it under the company's lock. */

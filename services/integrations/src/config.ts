@@ -1,4 +1,4 @@
-import { callerSettings, checkTls, grpcSettings } from '@truckroll/grpc';
+import { callerSettings, cellSetting, checkTls, grpcSettings } from '@truckroll/grpc';
 import { checkMail, mailSettings, type MailConfig } from '@truckroll/mail';
 import { checkKafka, kafkaSettings } from '@truckroll/outbox';
 import { databaseSettings } from '@truckroll/postgres';
@@ -14,6 +14,8 @@ const own = {
   /** Redis of the gateways and integrations, for limits, cached identities and revocations: one server, a cluster or Sentinels. */
   redis: redisSetting('REDIS_URL'),
   ...kafkaSettings(),
+  /** Name of this cell, where several cells share their gateways ([Growing](../how-to/growing.md)); the same for integrations and, for the cell of its addresses, the gateway. */
+  cell: cellSetting('CELL'),
   /** Keys of webhook signing secrets at rest: the first encrypts them, all decrypt them. */
   webhookSecretKeys: env.keyRing('WEBHOOK_SECRET_KEYS'),
   /** Exact `address:port` pairs that may receive webhooks although they are private, and over http. The same for both components. */

@@ -10,6 +10,8 @@ import type { SecretBox } from './webhooks/endpoints/secrets.ts';
 
 export interface Context {
   readonly database: Database;
+  /** Name of this cell, if it has one. */
+  readonly cell: string | undefined;
   readonly invalidations: InvalidationPublisher;
   readonly outbox: Outbox;
   readonly secrets: SecretBox;

@@ -11,6 +11,7 @@ import {
 import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
 import { ViewServiceService } from '@truckroll/contract/gen/integrations/v1/views';
 import { AuditAdminServiceService, AuditServiceService } from '@truckroll/contract/gen/integrations/v1/audit';
+import { CellAdminServiceService } from '@truckroll/contract/gen/integrations/v1/cells';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { CurrentUserServiceService } from '@truckroll/contract/gen/integrations/v1/current_user';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
@@ -37,6 +38,7 @@ import { auditAdmin, auditTrail } from './audit/read.ts';
 import { insertAuditEntries } from './audit/store.ts';
 import { trail } from './audit/erase-person.ts';
 import { auditSubscriptions } from './audit/subscriptions.ts';
+import { cellAdmin } from './cells/admin.ts';
 import { companyAdmin } from './companies/admin.ts';
 import { companyKind } from './companies/changes.ts';
 import { exportedTables, writtenTables } from './companies/exported.ts';
@@ -114,6 +116,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       };
       const context: Context = {
         database,
+        cell: config.cell,
         invalidations,
         outbox,
         secrets,
@@ -127,6 +130,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       };
       server.recordOperators(operatorCalls(SCHEMA, (entries) => insertAuditEntries(database, entries)));
       server.implement(CompanyAdminServiceService, bound({ ...companyAdmin, deleteCompany, erasePerson, freezeCompany, unfreezeCompany }, context));
+      server.implement(CellAdminServiceService, bound(cellAdmin, context));
       server.implement(UserAdminServiceService, bound(userAdmin, context));
       server.implement(KeyAdminServiceService, bound(keyAdmin, context));
       server.implement(IdentityServiceService, bound(identity, context));

@@ -9,6 +9,7 @@ import {
   UserAdminServiceService,
 } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
+import { CellAdminServiceService } from '@truckroll/contract/gen/integrations/v1/cells';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { CurrentUserServiceService } from '@truckroll/contract/gen/integrations/v1/current_user';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
@@ -26,7 +27,7 @@ import { freshDatabase, openProxy, testCallers, testConfig } from '@truckroll/te
 import { createIntegrations } from '../src/integrations.ts';
 import { schema } from '../src/schema.ts';
 
-export async function startHarness(mail: MailConfig = {}) {
+export async function startHarness(mail: MailConfig = {}, cell?: string) {
   const database = await freshDatabase({ [schema.schema]: schema.migrations });
   const redis = new URL(process.env['REDIS_URL'] ?? '');
   const wire = await openProxy({ host: redis.hostname, port: Number(redis.port || 6379) });
@@ -45,6 +46,7 @@ export async function startHarness(mail: MailConfig = {}) {
       ...readConfig(kafkaSettings(), { KAFKA_BROKERS: process.env['KAFKA_BROKERS'] }),
       ...webhooks,
       ...mail,
+      cell,
       kafkaPrefix,
       port: at,
       databaseUrl: database.url,
@@ -62,6 +64,7 @@ export async function startHarness(mail: MailConfig = {}) {
     companies,
     users,
     keys: channel.client(KeyAdminServiceService),
+    cells: channel.client(CellAdminServiceService),
     identity: channel.client(IdentityServiceService),
     reads: channel.client(CompanyServiceService),
     currentUser: channel.client(CurrentUserServiceService),

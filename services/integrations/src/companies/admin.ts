@@ -11,6 +11,7 @@ import {
 import { refuseErased, type OutgoingEvent } from '@truckroll/outbox';
 import { isUniqueViolation } from '@truckroll/postgres';
 import { audit } from '../audit/store.ts';
+import { refuseElsewhere } from '../cells/places.ts';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';
 import { checked } from '../requests.ts';
@@ -40,6 +41,7 @@ async function update({ invalidations, outbox }: Context, request: UpdateCompany
   const change = checked('UpdateCompanyRequest', request);
   return await invalidations.commit(async (tx) => {
     const before = await lockCompany(tx, change.id);
+    if (before !== undefined) await refuseElsewhere(tx, before.id);
     const company = await updateCompany(tx, change);
     if (before === undefined || company === undefined) throw ApiError.notFound('company');
     await outbox.append(tx, [companyChanged(company)]);

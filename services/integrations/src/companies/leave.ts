@@ -7,6 +7,7 @@ import type { TableRule } from '@truckroll/erasure';
 import { COMPANY_DELETED, NO_COMPANY, PERSON_ERASED, append, auditEntry, erasedOf, markErased } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
 import { insertAuditEntries } from '../audit/store.ts';
+import { refuseElsewhere } from '../cells/places.ts';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';
 import { ERASED_USER } from '../people.ts';
@@ -46,6 +47,8 @@ export const rules: readonly TableRule[] = [
   { table: 'webhook_endpoints', where: 'company_id = $1::uuid', last: true },
   { table: 'users', where: 'company_id = $1::uuid', last: true },
   { table: 'companies', where: 'id = $1::uuid', last: true },
+  // Until then, this cell would serve what is left of a company that lives elsewhere.
+  { table: 'company_places', where: 'company_id = $1::uuid', last: true },
 ];
 
 /** Invalidations name the company until they are published. */
@@ -63,6 +66,7 @@ export async function deleteCompany({ database, invalidations, outbox }: Context
       if (company.name !== name) throw refused('name', `The company is called ${JSON.stringify(company.name)}: give exactly this name.`);
       await refuseFreezing(tx, company.id);
       await refuseMoving(tx, company.id);
+      await refuseElsewhere(tx, company.id);
       const entry = auditEntry({ companyId: company.id, action: COMPANY_DELETED, object: { kind: 'company', id: company.id } });
       await outbox.append(tx, [erasureOf(entry)]);
       await closeCompany(tx, entry);

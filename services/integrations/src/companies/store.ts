@@ -3,6 +3,7 @@ import { ApiError } from '@truckroll/contract';
 import type { CompanyAccount, CreateCompanyRequest, KeyLimits, UpdateCompanyRequest } from '@truckroll/contract/gen/integrations/v1/admin';
 import { refuseErased } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
+import { refuseElsewhere } from '../cells/places.ts';
 
 const COLUMNS = `id, name, timezone, costing_enabled, verified_only, created_at, updated_at, webhook_endpoint_limit, key_limit,
   reads_per_minute, reports_per_minute, writes_per_minute, sandbox`;
@@ -80,11 +81,12 @@ export async function updateCompany(db: Queryable, change: UpdateCompanyRequest)
   return rows[0] && companyOf(rows[0]);
 }
 
-/** Throws 404 if the company does not exist, and 409 if it is being deleted. */
+/** Throws 404 if the company does not exist, and 409 if it is being deleted or lives in another cell. */
 export async function requireCompany(db: Queryable, id: string): Promise<void> {
   const [company] = await selectCompanies(db, id);
   if (company === undefined) {
     throw new ApiError('NOT_FOUND', 'There is no company with this id: see the ids with `truckroll company list`.');
   }
   await refuseErased(db, id);
+  await refuseElsewhere(db, id);
 }

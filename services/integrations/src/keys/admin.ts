@@ -11,6 +11,7 @@ import type {
   RotateKeyResponse,
 } from '@truckroll/contract/gen/integrations/v1/admin';
 import { audit } from '../audit/store.ts';
+import { refuseElsewhere } from '../cells/places.ts';
 import { requireCompany } from '../companies/store.ts';
 import type { Context } from '../context.ts';
 import { forgetKey } from '../identity/pending.ts';
@@ -44,6 +45,7 @@ async function revoke({ invalidations }: Context, request: RevokeKeyRequest): Pr
   const { id } = checked('RevokeKeyRequest', request);
   return await invalidations.commit(async (tx) => {
     const before = await lockKey(tx, id);
+    if (before !== undefined) await refuseElsewhere(tx, before.company_id);
     const key = await revokeKey(tx, id);
     if (before === undefined || key === undefined) throw new ApiError('NOT_FOUND', 'There is no key with this id: see the ids with `truckroll key list`.');
     await audit(tx, { ...auditedOf(key), action: 'api_key.revoked', before: stateOf(before), after: stateOf(key) });
@@ -58,6 +60,7 @@ async function rotate({ invalidations }: Context, request: RotateKeyRequest): Pr
     if (before === undefined || before.revoked_at != null) {
       throw new ApiError('NOT_FOUND', 'There is no key with this id that is not revoked: see them with `truckroll key list`.');
     }
+    await refuseElsewhere(tx, before.company_id);
     // Before the change, because gateways know the key by the hash of its old value.
     const pending = await forgetKey(tx, id);
     const value = await replaceKeyValue(tx, id);

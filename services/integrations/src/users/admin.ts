@@ -13,6 +13,7 @@ import type {
 import { isUniqueViolation, type Transaction } from '@truckroll/postgres';
 import { erasedUsersAmong } from '../audit/erase-person.ts';
 import { audit } from '../audit/store.ts';
+import { refuseElsewhere } from '../cells/places.ts';
 import { requireCompany } from '../companies/store.ts';
 import type { Context } from '../context.ts';
 import { forgetUser, type Pending } from '../identity/pending.ts';
@@ -63,6 +64,7 @@ async function move({ invalidations }: Context, request: MoveUserRequest): Promi
 async function found(tx: Transaction, id: string): Promise<User> {
   const user = await lockUser(tx, id);
   if (user === undefined) throw new ApiError('NOT_FOUND', 'There is no user with this id: see the ids with `truckroll user list`.');
+  await refuseElsewhere(tx, user.company_id);
   return user;
 }
 
