@@ -1,7 +1,7 @@
 // Assembles the gateway as a service that can be started and stopped, in its own process or in a test.
 import { setTimeout as delay } from 'node:timers/promises';
 import { operations as all, type Operation } from '@truckroll/contract';
-import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
+import { IdentityServiceService, type AuthenticateRequest } from '@truckroll/contract/gen/integrations/v1/identity';
 import { RequestLogServiceService } from '@truckroll/contract/gen/integrations/v1/requests';
 import { createComponent, type Service } from '@truckroll/process';
 import { RedisLink } from '@truckroll/redis';
@@ -11,7 +11,7 @@ import { createAuthentication } from './auth/authenticate.ts';
 import { HeldCallers } from './auth/held-callers.ts';
 import { createIdentitySeal } from './auth/identity-seal.ts';
 import { subscribeInvalidations, type Invalidation } from './auth/invalidations.ts';
-import { KeyUses } from './auth/key-uses.ts';
+import { KeyUses, type UsesOfKeys } from './auth/key-uses.ts';
 import { createLimits } from './auth/limits.ts';
 import { Principals } from './auth/principals.ts';
 import { Strangers } from './auth/strangers.ts';
@@ -19,7 +19,9 @@ import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import { feedClients } from './changes/feed.ts';
 import { HeldPolls } from './changes/held-polls.ts';
 import { createPollSlots } from './changes/poll-slots.ts';
-import { compileChanges } from './changes/operations.ts';
+import { compileChanges, type ChangesContext } from './changes/operations.ts';
+import { findIn } from './cells/find.ts';
+import { acrossCells } from './cells/route.ts';
 import { clientPages, clientWords, installations } from './clients.ts';
 import type { GatewayConfig } from './config.ts';
 import { consoleSignIn } from './console-sign-in.ts';
@@ -38,11 +40,11 @@ import { createMcp } from './mcp.ts';
 import { buildDocument } from './openapi/document.ts';
 import { createApi } from './routes/api.ts';
 import { createCursors } from './routes/cursor.ts';
-import { compileOperation } from './routes/operation.ts';
+import { compileOperation, type CompiledOperation } from './routes/operation.ts';
 import { catalogPage, publicPages, redirect, textPage } from './routes/public-pages.ts';
 import { compileSummary } from './routes/summary.ts';
 import { SECURITY_TXT, securityTxt } from './security-txt.ts';
-import { connectServices } from './services.ts';
+import { connectCells } from './services.ts';
 
 /** Keys spread over 16 slots: if REDIS_URL names one node of a cluster as a single server, that node rejects some of them. */
 const ALIVE = Array.from({ length: 16 }, (_, n) => `truckroll:alive:${n}`);
@@ -74,12 +76,14 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       const draining: Draining = { active: false };
       let ready = false;
 
-      const services = connectServices(config, metrics);
-      const identity = services.channels.integrations.client(IdentityServiceService);
+      const cells = connectCells(config, metrics);
+      const identities = mapOf(cells, ({ channels }) => channels.integrations.client(IdentityServiceService));
+      const asks = mapOf(identities, (identity) => (request: AuthenticateRequest) => identity.authenticate(request, { deadlineMs: IDENTITY_DEADLINE_MS }));
       const redis = new RedisLink({ servers: config.redis, name: 'truckroll-gateway', log, metrics, keys: ALIVE });
       const invalidations = subscribeInvalidations(config.redis, log, metrics);
       const principals = new Principals({
-        ask: async (request) => (await identity.authenticate(request, { deadlineMs: IDENTITY_DEADLINE_MS })).principal ?? undefined,
+        ask: findIn(asks),
+        serves: (cell) => cells.has(cell),
         redis,
         seal: createIdentitySeal(config.identityKeys),
         invalidations,
@@ -91,26 +95,32 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         onInvalidation(invalidation: Invalidation) {
           principals.forget(invalidation);
           heldCallers.revoked(invalidation);
+          if (invalidation.kind === 'company' && cells.size > 1) for (const { polls } of contexts.values()) polls.wake(invalidation.id);
         },
         onGap() {
           principals.forgetAll();
           void heldCallers.checkAll();
         },
       };
-      const keyUses = new KeyUses((uses) => identity.touchKeys({ uses }), log);
-      const requestLog = services.channels.integrations.client(RequestLogServiceService);
-      const history = new RequestHistory((chunks) => requestLog.storeRequests({ chunks }, { deadlineMs: STORE_DEADLINE_MS }), log, metrics);
+      const uses = mapOf(identities, (identity) => new KeyUses((used) => identity.touchKeys({ uses: used }), log));
+      const keyUses: UsesOfKeys = { note: (companyId, keyId, cell) => uses.get(cell ?? undefined)?.note(companyId, keyId) };
+      const requestLogs = mapOf(cells, ({ channels }) => channels.integrations.client(RequestLogServiceService));
+      const history = new RequestHistory(
+        async (chunks, cell) => requestLogs.get(cell)?.storeRequests({ chunks }, { deadlineMs: STORE_DEADLINE_MS }),
+        log,
+        metrics,
+      );
       metrics.observedGauge('gateway_redis_up', 'Whether Redis takes the writes of the gateway', () => Number(redis.ready));
       metrics.observedGauge('gateway_revocations_proven', 'Whether kept identities may be believed', () => Number(invalidations.proven()));
-      foundation({ name: 'services', start: async () => undefined, stop: async () => services.close() });
+      foundation({ name: 'services', start: async () => undefined, stop: async () => cells.forEach((services) => services.close()) });
       foundation({ name: 'Redis', start: async () => redis.start(), stop: async () => redis.stop() });
       foundation({ name: 'invalidations', start: async () => invalidations.start(revocations), stop: async () => invalidations.stop() });
-      foundation({ name: 'uses of keys', start: async () => keyUses.start(), stop: () => keyUses.stop() });
+      for (const each of uses.values()) foundation({ name: 'uses of keys', start: async () => each.start(), stop: () => each.stop() });
       foundation({ name: 'history of requests', start: async () => history.start(), stop: () => history.stop() });
       // Ready when every service has answered once, or after firstAnswersMs. A service that goes away later fails only its own requests.
       const answered = async (): Promise<void> => {
         const late = delay(firstAnswersMs, 'late', { signal: stopping, ref: false });
-        const first = await Promise.race([services.allServing(log, stopping), late]).catch(() => undefined);
+        const first = await Promise.race([Promise.all([...cells.values()].map((services) => services.allServing(log, stopping))), late]).catch(() => undefined);
         if (first === 'late') log.warn({ waitedMs: firstAnswersMs }, 'serves without a service that has not answered yet');
       };
       background({ name: 'first calls to the services', start: answered, stop: async () => undefined });
@@ -127,8 +137,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       const description = buildDocument(base === '' ? './' : base, operations);
       const limiter = new Limiter();
       const limits = createLimits({ redis, perMinute, metrics });
-      const context = {
-        services,
+      const shared = {
         limits,
         cursors: createCursors(config.cursorKeys),
         outputs: new OutputPool(),
@@ -137,11 +146,17 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         base,
         compresses: config.compressData,
       };
-      const clients = feedClients(services.channels);
-      const polls = new HeldPolls((owner, awaited) => clients.get(owner)!.findChanged({ awaited }), createPollSlots(redis));
-      stopping.addEventListener('abort', () => polls.release());
+      const slots = createPollSlots(redis);
+      const contexts = mapOf(cells, (services): ChangesContext => {
+        const clients = feedClients(services.channels);
+        const polls = new HeldPolls((owner, awaited) => clients.get(owner)!.findChanged({ awaited }), slots);
+        stopping.addEventListener('abort', () => polls.release());
+        return { ...shared, services, polls };
+      });
+      const compile = (operation: Operation, context: ChangesContext): CompiledOperation =>
+        compileChanges(operation, context) ?? compileSummary(operation, context) ?? compileOperation(operation, context);
       const version = description.info['x-release'];
-      const mcp = createMcp({ operations, base, cursors: context.cursors, writes: config.mcpWrites, issuer: config.tokenIssuer, limits, draining, version });
+      const mcp = createMcp({ operations, base, cursors: shared.cursors, writes: config.mcpWrites, issuer: config.tokenIssuer, limits, draining, version });
       const app = createApi({
         authentication,
         heldCallers,
@@ -151,7 +166,11 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         limiter,
         noteShed: watchLimiter(limiter, log, metrics),
         operations,
-        compile: (operation) => compileChanges(operation, { ...context, polls }) ?? compileSummary(operation, context) ?? compileOperation(operation, context),
+        compile: (operation) =>
+          acrossCells(
+            mapOf(contexts, (context) => compile(operation, context)),
+            async (exchange) => void (exchange.principal = await authentication.renew(exchange.req.headers.authorization as string)),
+          ),
         cors: createCors(config.corsOrigins),
         preflights: preflights({ perMinute: config.readsPerMinute, draining }),
         publicPages: publicPages({
@@ -192,6 +211,10 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       };
     },
   });
+}
+
+function mapOf<K, V, W>(map: ReadonlyMap<K, V>, make: (value: V) => W): Map<K, W> {
+  return new Map([...map].map(([key, value]) => [key, make(value)]));
 }
 
 function tokenVerifier(config: GatewayConfig): TokenVerifier | undefined {

@@ -1,6 +1,6 @@
 // The gateway's environment.
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
-import { callCredentialSetting, checkTls, grpcSettings } from '@truckroll/grpc';
+import { callCredentialSetting, cellSetting, checkTls, grpcSettings, otherCellsSetting } from '@truckroll/grpc';
 import { ConfigError, baseSettings, env, isUrlOf, readConfig, setting, type Config, type Setting } from '@truckroll/process';
 import { redisSetting } from '@truckroll/redis';
 import express from 'express';
@@ -61,6 +61,10 @@ export const settings = {
   /** Redis of the gateways and integrations, for limits, cached identities and revocations: one server, a cluster or Sentinels. */
   redis: redisSetting('REDIS_URL'),
   ...addresses,
+  /** Name of this cell, where several cells share their gateways ([Growing](../how-to/growing.md)); the same for integrations and, for the cell of its addresses, the gateway. */
+  cell: cellSetting('CELL'),
+  /** Addresses of the services of the other cells, `cell/service=host:port`, four for each cell. */
+  cells: otherCellsSetting('CELLS'),
   /** Time limit of one call to a service. */
   callDeadlineMs: env.duration('CALL_DEADLINE', 10_000),
   /** Keys of cursors: the first seals them, all open them. The same on every gateway. */
@@ -116,7 +120,13 @@ export const settings = {
 export type GatewayConfig = Config<typeof settings>;
 
 export function gatewayConfig(environment: Readonly<Record<string, string | undefined>>): GatewayConfig {
-  return readConfig(settings, environment, [checkTls, checkTokens, consoleSignIn]);
+  return readConfig(settings, environment, [checkTls, checkTokens, checkCells, consoleSignIn]);
+}
+
+function checkCells({ cell, cells }: Partial<GatewayConfig>): void {
+  if (cells !== undefined && cell === undefined) throw new ConfigError('CELL is missing: with CELLS, name the cell of the other addresses too');
+  if (cell !== undefined && cells?.has(cell) === true)
+    throw new ConfigError(`CELLS has the cell ${cell}, whose addresses are SCHEDULING_ADDRESS and so on: leave it out`);
 }
 
 function checkTokens({ tokenIssuer, tokenAudience, tokenJwksUrl, tokenJwksFile }: Partial<GatewayConfig>): void {

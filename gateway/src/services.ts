@@ -27,10 +27,18 @@ export interface Services {
   close(): void;
 }
 
-export function connectServices(config: GatewayConfig, metrics: Metrics): Services {
+/** By cell. Without CELLS there is one, without a name. */
+export function connectCells(config: GatewayConfig, metrics: Metrics): ReadonlyMap<string | undefined, Services> {
+  const own = Object.fromEntries(owners.map((owner) => [owner, config[`${owner}Address`]])) as Record<Owner, string>;
+  if (config.cells === undefined) return new Map([[undefined, connectServices(own, config, metrics)]]);
+  const cells = [[config.cell, own] as const, ...config.cells];
+  return new Map(cells.map(([cell, addresses]) => [cell, connectServices(addresses, config, metrics)]));
+}
+
+function connectServices(addresses: Readonly<Record<Owner, string>>, config: GatewayConfig, metrics: Metrics): Services {
   const open = (address: string): Channel =>
     openChannel(address, { deadlineMs: config.callDeadlineMs, credentials: [config.callCredential], tls: config, metrics });
-  const channels = Object.fromEntries(owners.map((owner) => [owner, open(config[`${owner}Address`])])) as Record<Owner, Channel>;
+  const channels = Object.fromEntries(owners.map((owner) => [owner, open(addresses[owner])])) as Record<Owner, Channel>;
   return {
     channels,
     call(operation) {

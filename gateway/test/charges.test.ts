@@ -148,7 +148,7 @@ async function serve({ operations, compile: of, exceeded = false }: { operations
   const counted: string[] = [];
   const noted = { shed: 0 };
   const draining = { active: false };
-  const authentication = { authenticate: () => principal, known: () => undefined, again: () => principal, endOf: () => ({}) };
+  const authentication = { authenticate: () => principal, known: () => undefined, again: () => principal, renew: async () => principal, endOf: () => ({}) };
   const api = createApi({
     authentication,
     heldCallers: new HeldCallers(authentication),
@@ -159,7 +159,7 @@ async function serve({ operations, compile: of, exceeded = false }: { operations
         return { policy: 'default', quota: 9, remaining: 8, resetSeconds: 60, ofCompany: false, exceeded };
       },
     },
-    keyUses: { note: () => undefined } as never,
+    keyUses: { note: () => undefined },
     limiter,
     noteShed: () => void (noted.shed += 1),
     operations,

@@ -139,3 +139,10 @@ test.each([
 ])('takes KEEP_ALIVE_TIMEOUT=%s', (text, keepAliveMs) => {
   expect(gatewayConfig({ ...REQUIRED, KEEP_ALIVE_TIMEOUT: text })).toMatchObject({ keepAliveMs });
 });
+
+test('with other cells, its own has a name, and its addresses once', () => {
+  const CELLS = ['scheduling', 'billing', 'reporting', 'integrations'].map((service) => `west/${service}=west-${service}:1`).join();
+  expect([...(gatewayConfig({ ...REQUIRED, CELL: 'home', CELLS }).cells ?? []).keys()]).toEqual(['west']);
+  expect(() => gatewayConfig({ ...REQUIRED, CELLS })).toThrow('CELL is missing');
+  expect(() => gatewayConfig({ ...REQUIRED, CELL: 'west', CELLS })).toThrow('CELLS has the cell west');
+});

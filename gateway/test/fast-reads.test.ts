@@ -2,7 +2,6 @@ import { operations } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { Request } from 'express';
 import type { Limiter } from '../src/admission/limiter.ts';
-import type { KeyUses } from '../src/auth/key-uses.ts';
 import { createCors } from '../src/http/cors.ts';
 import { createFindRead, shedReads } from '../src/routes/fast-reads.ts';
 
@@ -59,7 +58,7 @@ describe('while the queue is full', () => {
     const handler = shedReads({
       find,
       known: (header) => (header === 'Bearer x' ? principal : undefined),
-      keyUses: { note: (...use: unknown[]) => void noted.push(['use', ...use]) } as unknown as KeyUses,
+      keyUses: { note: (...use: unknown[]) => void noted.push(['use', ...use]) },
       limiter: {
         isFull,
         sheds: (company: string) => sheds && company === 'acme',

@@ -285,3 +285,13 @@ test('asks again for a poll that comes after all others have ended', async () =>
   }
   expect(calls).toHaveLength(3);
 });
+
+test('polls of a company that has moved read again, and those of others wait on', async () => {
+  const { polls } = held();
+  const ended: string[] = [];
+  for (const company of [ACME, OTHER]) void (await polls.hold(company, invoices, MINUTE_MS, never()))?.over.then(() => ended.push(company));
+  polls.wake(ACME);
+  await settled();
+  expect(ended).toEqual([ACME]);
+  polls.release();
+});

@@ -3,6 +3,7 @@ import { IDENTITY_EPOCH_KEY } from '@truckroll/contract';
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { KeyRing } from '@truckroll/process';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
+import { CompanySwitching } from '../src/cells/find.ts';
 import { Principals, type PrincipalsOptions } from '../src/auth/principals.ts';
 
 afterEach(() => void jest.useRealTimers());
@@ -51,6 +52,32 @@ test('finds in Redis what another gateway has shared, without a call to integrat
   const { find, counted } = withReplay();
   expect(await find()).toMatchObject({ key_id: 'k' });
   expect(counted.asked).toBe(0);
+});
+
+test('asks again, past what it keeps, when it is told that this may be out of date', async () => {
+  const { principals, counted } = principalsOf({ company_id: 'c', user_id: 'u' });
+  await principals.find(credential('valid', 1));
+  await principals.renew(credential('valid', 1));
+  expect(counted.asked).toBe(2);
+});
+
+test('does not take from Redis a caller of a cell that it does not have', async () => {
+  const seal = createIdentitySeal(new KeyRing([['k1', Buffer.alloc(32, 1)]]));
+  const text = seal.seal('key:abc', 'e1', { ...Principal.decode(new Uint8Array()), company_id: 'c', cell: 'west' });
+  const redis = { run: async () => ['e1', text] } as unknown as PrincipalsOptions['redis'];
+  for (const [cells, asked] of [
+    [['home', 'west'], 0],
+    [[undefined], 1],
+  ] as const) {
+    const { principals, counted } = principalsOf({}, { seal, redis, serves: (cell) => (cells as readonly unknown[]).includes(cell) });
+    await principals.find({ ...credential('abc', 2), shared: true });
+    expect(counted.asked).toBe(asked);
+  }
+});
+
+test('says that a company is being switched, and does not take this for an outage', async () => {
+  const { principals } = principalsOf({}, { ask: () => Promise.reject(new CompanySwitching()) });
+  await expect(principals.find(credential('valid', 1))).rejects.toThrow(CompanySwitching);
 });
 
 test.each([

@@ -6,7 +6,7 @@ import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { openProxy, testConfig } from '@truckroll/testing';
 import { gatewayConfig } from '../src/config.ts';
 import type { Exchange } from '../src/http/exchange.ts';
-import { ClientGone, connectServices } from '../src/services.ts';
+import { ClientGone, connectCells } from '../src/services.ts';
 import { REQUIRED } from './support/gateway.ts';
 import { operation } from './support/operation.ts';
 
@@ -33,7 +33,7 @@ async function serving(name: string, serve: Serve, environment: Record<string, s
   server.implement(definitionOf(of.rpc), { serve });
   const proxy = await openProxy({ host: '127.0.0.1', port: await server.listen(0, '127.0.0.1') });
   const config = gatewayConfig({ ...REQUIRED, [`${of.owner.toUpperCase()}_ADDRESS`]: `127.0.0.1:${proxy.port}`, ...environment });
-  const services = connectServices(config, createMetrics('test'));
+  const services = connectCells(config, createMetrics('test')).get(undefined)!;
   ends.push(
     () => server.drain(100),
     () => proxy.close(),

@@ -16,6 +16,8 @@ export interface Authentication {
   known(authorization: string | undefined): Principal | undefined;
   /** The caller of a credential that was valid before. Throws ApiError 401 if it no longer is, and 503 as above. Counts nothing. */
   again(authorization: string): Promise<Principal> | Principal;
+  /** As `again`, past the caches. */
+  renew(authorization: string): Promise<Principal>;
   /** What ends the validity of a credential that was valid before: the revocation of this key, and a token's expiry, in ms since 1970. */
   endOf(authorization: string): { keyHash?: string; expiresAt?: number };
 }
@@ -34,9 +36,14 @@ type Found = Promise<Principal | undefined> | Principal | undefined;
 export function createAuthentication({ principals, verifyToken, strangers }: AuthenticationOptions): Authentication {
   const keyIn = createKeyReader();
 
-  async function byToken(token: string): Promise<Principal | undefined> {
+  async function userOf(token: string): Promise<Credential | undefined> {
     const user = verifyToken?.remembered(token) ?? (await verifyToken?.verify(token));
-    return user && principals.find(userCredential(user));
+    return user && userCredential(user);
+  }
+
+  async function byToken(token: string): Promise<Principal | undefined> {
+    const user = await userOf(token);
+    return user && principals.find(user);
   }
 
   function rememberedUser(token: string): Credential | undefined {
@@ -94,6 +101,12 @@ export function createAuthentication({ principals, verifyToken, strangers }: Aut
     return principal;
   }
 
+  /** The caller of a credential that was valid before. */
+  function valid(authorization: string, principal: Principal | undefined): Principal {
+    if (principal !== undefined) return principal;
+    throw unauthenticated(keyIn(authorization) === undefined ? whyRefused(bearerOf(authorization) as string) : unknownKey());
+  }
+
   return {
     authenticate(authorization, addressOf) {
       if (authorization === undefined || authorization === '') {
@@ -110,13 +123,12 @@ export function createAuthentication({ principals, verifyToken, strangers }: Aut
     },
     again(authorization) {
       const key = keyIn(authorization);
-      const token = bearerOf(authorization) as string;
-      const found = key === undefined ? byToken(token) : principals.find(key);
-      const valid = (principal: Principal | undefined): Principal => {
-        if (principal === undefined) throw unauthenticated(key === undefined ? whyRefused(token) : unknownKey());
-        return principal;
-      };
-      return found instanceof Promise ? found.then(valid) : valid(found);
+      const found = key === undefined ? byToken(bearerOf(authorization) as string) : principals.find(key);
+      return found instanceof Promise ? found.then((principal) => valid(authorization, principal)) : valid(authorization, found);
+    },
+    async renew(authorization) {
+      const credential = keyIn(authorization) ?? (await userOf(bearerOf(authorization) as string));
+      return valid(authorization, credential && (await principals.renew(credential)));
     },
     endOf(authorization) {
       const key = keyIn(authorization);

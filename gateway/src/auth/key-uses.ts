@@ -6,8 +6,13 @@ import type { Logger } from '@truckroll/telemetry';
 const FLUSH_MS = 20_000;
 const MOST_IN_ONE_CALL = 1000;
 
-/** Reports to integrations, in the background, when keys were last used. */
-export class KeyUses {
+export interface UsesOfKeys {
+  /** `cell`: that of the company, if there are several. */
+  note(companyId: string, keyId: string, cell?: string | null): void;
+}
+
+/** Reports to integrations of one cell, in the background, when keys were last used. */
+export class KeyUses implements UsesOfKeys {
   readonly #touch: (uses: KeyUse[]) => Promise<unknown>;
   readonly #log: Logger;
   #uses = new Map<string, KeyUse>();

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { ApiError, IDENTITY_EPOCH_KEY, now } from '@truckroll/contract';
 import type { AuthenticateRequest, Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { RedisLink } from '@truckroll/redis';
+import { CompanySwitching } from '../cells/find.ts';
 import { SHARED_SECONDS, type IdentitySeal } from './identity-seal.ts';
 import type { Invalidation, Invalidations } from './invalidations.ts';
 
@@ -38,6 +39,8 @@ interface Entry {
 export interface PrincipalsOptions {
   /** Asks integrations. Rejects if it cannot answer. */
   ask(request: AuthenticateRequest): Promise<Principal | undefined>;
+  /** Whether this gateway has the cell. Others with other settings share their identities in Redis. Default: it has. */
+  serves?: (cell: string | undefined) => boolean;
   redis: RedisLink;
   seal: IdentitySeal;
   invalidations: Invalidations;
@@ -78,6 +81,12 @@ export class Principals {
   /** Whether `find` answers from memory. */
   remembers(credential: Credential): boolean {
     return this.#kept(credential) !== undefined;
+  }
+
+  /** As `find`, past the caches: by asking. */
+  renew(credential: Credential): Promise<Principal | undefined> {
+    this.#entries.delete(credential.cacheKey);
+    return this.#once(credential, () => this.#ask(credential, undefined));
   }
 
   forget({ kind, id }: Invalidation): void {
@@ -153,7 +162,7 @@ export class Principals {
     try {
       principal = await this.#options.ask(credential.request);
     } catch (error) {
-      throw ApiError.unavailable(error);
+      throw error instanceof CompanySwitching ? error : ApiError.unavailable(error);
     }
     this.#keep(credential, { principal, askedAt, firstHand: true, refreshing: false }, generation);
     if (principal !== undefined && epoch !== undefined) this.#share(credential, principal, epoch);
@@ -179,7 +188,8 @@ export class Principals {
       );
       if (typeof epoch !== 'string') return undefined;
       const principal = typeof text === 'string' ? this.#options.seal.open(credential.cacheKey, epoch, text) : undefined;
-      return principal === undefined || this.#wasRevoked(credential, principal) ? { epoch } : { epoch, principal };
+      const isServed = principal !== undefined && (this.#options.serves?.(principal.cell ?? undefined) ?? true);
+      return !isServed || this.#wasRevoked(credential, principal) ? { epoch } : { epoch, principal };
     } catch {
       return undefined;
     }

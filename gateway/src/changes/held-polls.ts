@@ -85,6 +85,13 @@ export class HeldPolls {
     return { over };
   }
 
+  /** Has the company's polls read again: it may live in another cell. */
+  wake(companyId: string): void {
+    for (const groups of this.#groups.values()) {
+      for (const group of groups.values()) if (group.companyId === companyId) for (const wake of [...group.polls.keys()]) wake();
+    }
+  }
+
   /** Ends all polls, and holds none from then on: the gateway stops. */
   release(): void {
     this.#released = true;

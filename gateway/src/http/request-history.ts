@@ -20,20 +20,25 @@ const FIRST_FAILURE = 400;
 const NAME = /^(?!.*trk_)[\w.$[\]-]{1,64}$/i;
 
 interface OfKey {
+  /** That of the company, if there are several. */
+  readonly cell: string | undefined;
   readonly companyId: string;
   readonly keyId: string;
   readonly requests: LoggedRequest[];
   bytes: number;
 }
 
+/** Sends to integrations of a cell. */
+type Store = (chunks: RequestChunk[], cell: string | undefined) => Promise<unknown>;
+
 export class RequestHistory {
-  readonly #store: (chunks: RequestChunk[]) => Promise<unknown>;
+  readonly #store: Store;
   readonly #dropped;
   readonly #task: PeriodicTask;
   #waiting = new Map<string, OfKey>();
   #bytes = 0;
 
-  constructor(store: (chunks: RequestChunk[]) => Promise<unknown>, log: Logger, metrics: Metrics) {
+  constructor(store: Store, log: Logger, metrics: Metrics) {
     this.#store = store;
     this.#dropped = metrics.counter(
       'gateway_request_history_dropped_total',
@@ -57,12 +62,12 @@ export class RequestHistory {
   /** Notes the request of a key. Keeps nothing of the exchange, whose answer is large. */
   note({ principal, requestId, req, operation, route, errorCode, details = [], peer }: Exchange, status: number, milliseconds: number): void {
     if (principal?.key_id == null) return;
-    const { company_id: companyId, key_id: keyId } = principal;
+    const { company_id: companyId, key_id: keyId, cell = null } = principal;
     const faults = details.slice(0, MOST_DETAILS).map(faultOf);
     const size = REQUEST_BYTES + faults.length * DETAIL_BYTES;
     let own = this.#waiting.get(keyId);
     if (!this.#hasRoom(size, own)) return this.#dropped.inc({ reason: 'full' });
-    if (own === undefined) this.#waiting.set(keyId, (own = { companyId, keyId, requests: [], bytes: 0 }));
+    if (own === undefined) this.#waiting.set(keyId, (own = { cell: cell ?? undefined, companyId, keyId, requests: [], bytes: 0 }));
     own.bytes += size;
     this.#bytes += size;
     own.requests.push({
@@ -91,10 +96,13 @@ export class RequestHistory {
     const waiting = [...this.#waiting.values()];
     this.#waiting = new Map();
     this.#bytes = 0;
-    const chunks = waiting.flatMap(chunksOf);
-    if (chunks.length === 0) return;
+    const sent = await Promise.allSettled([...Map.groupBy(waiting, ({ cell }) => cell)].map(([cell, own]) => this.#send(own.flatMap(chunksOf), cell)));
+    for (const each of sent) if (each.status === 'rejected') throw each.reason;
+  }
+
+  async #send(chunks: RequestChunk[], cell: string | undefined): Promise<void> {
     try {
-      await this.#store(chunks);
+      await this.#store(chunks, cell);
     } catch (error) {
       this.#dropped.inc(
         { reason: 'refused' },

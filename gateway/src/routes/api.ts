@@ -4,7 +4,7 @@ import type { Operation } from '@truckroll/contract';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Authentication } from '../auth/authenticate.ts';
 import type { HeldCallers } from '../auth/held-callers.ts';
-import type { KeyUses } from '../auth/key-uses.ts';
+import type { UsesOfKeys } from '../auth/key-uses.ts';
 import type { Limits } from '../auth/limits.ts';
 import { trustProxies } from '../http/addresses.ts';
 import type { Cors } from '../http/cors.ts';
@@ -43,7 +43,7 @@ export interface McpRoute {
 export interface ApiParts extends ErrorParts {
   authentication: Authentication;
   limits: Limits;
-  keyUses: KeyUses;
+  keyUses: UsesOfKeys;
   heldCallers: HeldCallers;
   operations: readonly Operation[];
   compile(operation: Operation): CompiledOperation;

@@ -4,7 +4,7 @@ import { SHED } from '@truckroll/process';
 import type { Request, RequestHandler } from 'express';
 import type { Limiter } from '../admission/limiter.ts';
 import type { Authentication } from '../auth/authenticate.ts';
-import type { KeyUses } from '../auth/key-uses.ts';
+import type { UsesOfKeys } from '../auth/key-uses.ts';
 import { sendError, type Draining } from '../http/answer.ts';
 import type { Cors } from '../http/cors.ts';
 import { splitTarget } from '../http/exchange.ts';
@@ -62,7 +62,7 @@ async function inTurn(steps: readonly RequestStep[], exchange: Parameters<Reques
 export interface SheddingParts {
   find: FindRead<unknown>;
   known: Authentication['known'];
-  keyUses: KeyUses;
+  keyUses: UsesOfKeys;
   limiter: Limiter;
   noteShed(): void;
   requestLog: RequestLog;
@@ -83,7 +83,7 @@ export function shedReads({ find, known, keyUses, limiter, noteShed, requestLog,
     const principal = callerToShed(req);
     if (principal === undefined) return next();
     noteShed();
-    if (principal.key_id != null) keyUses.note(principal.company_id, principal.key_id);
+    if (principal.key_id != null) keyUses.note(principal.company_id, principal.key_id, principal.cell);
     sendError({ res, requestId: randomUUID(), cors: cors?.(splitTarget(req.url).path, singleHeader(req, 'origin')) }, SHED, [], draining);
     requestLog.shed(startedAt);
     limiter.chargeShed(principal.company_id, performance.now() - startedAt);

@@ -19,7 +19,7 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Limiter } from '../admission/limiter.ts';
 import type { Authentication } from '../auth/authenticate.ts';
 import type { HeldCallers } from '../auth/held-callers.ts';
-import type { KeyUses } from '../auth/key-uses.ts';
+import type { UsesOfKeys } from '../auth/key-uses.ts';
 import { refuseBeyond, type LimitClass, type Limits } from '../auth/limits.ts';
 import type { Strangers } from '../auth/strangers.ts';
 import { clientAddress, type TrustsProxy } from '../http/addresses.ts';
@@ -87,10 +87,10 @@ export const routable: RequestHandler = (req, res, next) => {
 };
 
 /** Sets the principal, and notes the use of its key. Errors: as Authentication.authenticate. */
-export function authentication(authenticate: Authentication['authenticate'], keyUses: KeyUses): RequestStep {
+export function authentication(authenticate: Authentication['authenticate'], keyUses: UsesOfKeys): RequestStep {
   const note = (exchange: Exchange, principal: NonNullable<Exchange['principal']>): void => {
     exchange.principal = principal;
-    if (principal.key_id != null) keyUses.note(principal.company_id, principal.key_id);
+    if (principal.key_id != null) keyUses.note(principal.company_id, principal.key_id, principal.cell);
   };
   return (exchange) => {
     const found = authenticate(exchange.req.headers.authorization, () => exchange.peer ?? '');

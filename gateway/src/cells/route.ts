@@ -1,0 +1,36 @@
+// Sends requests to the cell of their caller, where several cells share their gateways (docs/adr/0029).
+import { ApiError } from '@truckroll/contract';
+import type { Exchange } from '../http/exchange.ts';
+import type { CompiledOperation, Held } from '../routes/operation.ts';
+
+/** An operation that is compiled for each cell as one, whose requests go to the caller's. `renew` authenticates again, past caches. */
+export function acrossCells(cells: ReadonlyMap<string | undefined, CompiledOperation>, renew: (exchange: Exchange) => Promise<void>): CompiledOperation {
+  const own = cells.values().next().value as CompiledOperation;
+  if (cells.size === 1) return own;
+  async function handle(exchange: Exchange, values: readonly string[], body: Buffer): Promise<Held | void> {
+    const cell = cellOf(exchange);
+    const operation = cells.get(cell);
+    if (operation === undefined) throw ApiError.unavailable(new Error(`the cell ${cell} is not in CELLS`));
+    // A poll that was held while its company moved begins again in the other cell.
+    const resumable = (held: Held | void): Held | void =>
+      held && { over: held.over, again: async () => (cellOf(exchange) === cell ? resumable(await held.again()) : handle(exchange, values, body)) };
+    return resumable(await operation.handle(exchange, values, body));
+  }
+  return {
+    ...own,
+    async handle(exchange, values, body) {
+      const cell = cellOf(exchange);
+      try {
+        return await handle(exchange, values, body);
+      } catch (error) {
+        if (!(error instanceof ApiError) || !error.frozen) throw error;
+        // Nothing was stored. The company may have left the cell.
+        await renew(exchange);
+        if (cellOf(exchange) === cell) throw error;
+        return await handle(exchange, values, body);
+      }
+    },
+  };
+}
+
+const cellOf = ({ principal }: Exchange): string | undefined => principal?.cell ?? undefined;

@@ -1,0 +1,121 @@
+// Which cell a caller's requests go to, where several cells share a gateway.
+import { ApiError } from '@truckroll/contract';
+import type { AuthenticateResponse, Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { findIn } from '../src/cells/find.ts';
+import { acrossCells } from '../src/cells/route.ts';
+import type { Exchange } from '../src/http/exchange.ts';
+import type { CompiledOperation, Held } from '../src/routes/operation.ts';
+
+const KEY = { key_hash: Buffer.from('key') };
+const CALLER: AuthenticateResponse = { principal: { company_id: 'acme' } as Principal };
+const UNKNOWN: AuthenticateResponse = { principal: null };
+const SWITCHING: AuthenticateResponse = { principal: null, elsewhere: { cell: null } };
+const AWAY = new Error('away');
+
+type Answer = AuthenticateResponse | Error | Promise<AuthenticateResponse>;
+
+/** Each cell gives its answers in turn, and the last one again and again. */
+function finding(answers: Readonly<Record<string, readonly Answer[]>>) {
+  const asked: string[] = [];
+  const cells = Object.entries(answers).map(([cell, own]) => {
+    let at = 0;
+    const ask = async (): Promise<AuthenticateResponse> => {
+      asked.push(cell);
+      const answer = own[Math.min(at++, own.length - 1)]!;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    };
+    return [cell, ask] as const;
+  });
+  return { asked, find: () => findIn(new Map(cells))(KEY) };
+}
+
+const never = new Promise<AuthenticateResponse>(() => undefined);
+const refusedBy: AuthenticateResponse = { principal: null, refused: true };
+const inWest: AuthenticateResponse = { principal: null, elsewhere: { cell: 'west' } };
+
+test.each<[string, Readonly<Record<string, readonly Answer[]>>, string | undefined]>([
+  ['the cell that knows it, without waiting for others', { home: [never], west: [CALLER] }, 'west'],
+  ['the cell that knows it, though another is away', { home: [AWAY], west: [CALLER] }, 'west'],
+  ['no cell if none knows it', { home: [UNKNOWN], west: [UNKNOWN] }, undefined],
+  ['no cell if its own refuses it, though another is away', { home: [AWAY], west: [refusedBy] }, undefined],
+  ['the cell that another names, which has answered before the company came', { home: [inWest], west: [UNKNOWN, CALLER] }, 'west'],
+  ['no cell if the named one does not know it: it was revoked there', { home: [inWest], west: [UNKNOWN] }, undefined],
+  ['a cell after the switch', { home: [SWITCHING, inWest], west: [SWITCHING, CALLER] }, 'west'],
+  ['a cell after the switch that has just begun there', { home: [inWest], west: [SWITCHING, SWITCHING, CALLER] }, 'west'],
+])('a credential belongs to %s', async (_, answers, cell) => {
+  expect((await finding(answers).find())?.cell).toBe(cell);
+});
+
+test('a credential that no cell knows may be one of a cell that is away', async () => {
+  await expect(finding({ home: [AWAY], west: [UNKNOWN] }).find()).rejects.toBe(AWAY);
+});
+
+test('waits for the end of a switch for a second at most, and then says when to come again', async () => {
+  await expect(finding({ home: [SWITCHING], west: [SWITCHING] }).find()).rejects.toMatchObject({ status: 503, retryAfterSeconds: 1 });
+});
+
+test('a company in a cell that the gateway does not have is an outage, not an unknown key', async () => {
+  await expect(finding({ home: [{ principal: null, elsewhere: { cell: 'east' } }], west: [UNKNOWN] }).find()).rejects.toThrow('east');
+});
+
+const FROZEN = new ApiError('INTERNAL_ERROR', 'frozen', { status: 503, frozen: true });
+
+/** A request of a caller in `home` to an operation that does in each cell what is given. `moves`: where a new look finds the company. */
+function request(given: Readonly<Record<string, () => Promise<Held | void>>>, moves = 'west') {
+  const calls: string[] = [];
+  const exchange = { principal: { cell: 'home' } } as unknown as Exchange;
+  const handlers = Object.entries(given).map(([cell, work]) => {
+    const handle = async (): Promise<Held | void> => {
+      calls.push(cell);
+      return work();
+    };
+    return [cell, { limitClass: 'reads', handle } as unknown as CompiledOperation] as const;
+  });
+  const operation = acrossCells(new Map<string | undefined, CompiledOperation>(handlers), async ({ principal }) => void (principal!.cell = moves));
+  return { calls, exchange, handle: () => operation.handle(exchange, [], Buffer.alloc(0)) };
+}
+const refuse = () => Promise.reject(FROZEN);
+const done = () => Promise.resolve();
+
+test('a request goes to the cell of its caller', async () => {
+  const { calls, exchange, handle } = request({ home: done, west: done });
+  await handle();
+  exchange.principal!.cell = 'west';
+  await handle();
+  expect(calls).toEqual(['home', 'west']);
+});
+
+test('a request that a cell refuses goes to the other cell once, if the company lives there', async () => {
+  const { calls, handle } = request({ home: refuse, west: done });
+  await handle();
+  expect(calls).toEqual(['home', 'west']);
+  const twice = request({ home: refuse, west: refuse });
+  await expect(twice.handle()).rejects.toBe(FROZEN);
+  expect(twice.calls).toEqual(['home', 'west']);
+});
+
+test('a request for a company that is frozen in its own cell is not sent again, nor one with another error', async () => {
+  const frozen = request({ home: refuse, west: done }, 'home');
+  await expect(frozen.handle()).rejects.toBe(FROZEN);
+  expect(frozen.calls).toEqual(['home']);
+  const failed = request({ home: () => Promise.reject(AWAY), west: done });
+  await expect(failed.handle()).rejects.toBe(AWAY);
+  expect(failed.calls).toEqual(['home']);
+});
+
+test('a poll that was held while its company moved begins again in the other cell', async () => {
+  const again: string[] = [];
+  const held: Held = { over: Promise.resolve(undefined), again: async () => void again.push('home') };
+  const { calls, exchange, handle } = request({ home: () => Promise.resolve(held), west: done });
+  const first = (await handle()) as Held;
+  await first.again();
+  exchange.principal!.cell = 'west';
+  await first.again();
+  expect([calls, again]).toEqual([['home', 'west'], ['home']]);
+});
+
+test('an operation of a single cell is left as it is', () => {
+  const operation = {} as CompiledOperation;
+  expect(acrossCells(new Map([[undefined, operation]]), async () => undefined)).toBe(operation);
+});
