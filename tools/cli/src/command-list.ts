@@ -8,6 +8,7 @@ export interface Listed {
 export const COMMANDS: Readonly<Record<string, Listed>> = {
   audit: { usage: 'audit [options]', description: 'See who did what, in one company or in all of them, newest first.' },
   'catch-up': { usage: 'catch-up [options] [task]', description: 'Show how far services have processed stored records, or process them again.' },
+  cells: { usage: 'cells', description: 'See the cells of this installation: which answer, and which companies live where.' },
   company: { usage: 'company', description: 'Companies and their settings.' },
   'dead-letters': { usage: 'dead-letters|parked', description: 'See events that services could not apply, and apply them again.' },
   demo: { usage: 'demo [options]', description: 'Create a company with generated records, a user, an API key and a user token.' },

@@ -1,7 +1,9 @@
 import { addressVariable, databaseVariable, type Owner } from '@truckroll/contract/components';
 import {
+  cellSetting,
   openChannel,
   optionalCallCredentialSetting,
+  otherCellsSetting,
   parseCallCredential,
   tlsSettings,
   type CallCredential,
@@ -27,7 +29,8 @@ interface Ready {
 export class Session extends TerminalSession {
   #state: string | undefined;
   json = false;
-  readonly #channels = new Map<Owner, Channel>();
+  /** By address. */
+  readonly #channels = new Map<string, Channel>();
 
   /** The folder of the local installation. Throws Failure if it cannot be trusted. */
   get state(): string {
@@ -51,13 +54,11 @@ export class Session extends TerminalSession {
     return Object.fromEntries(guarded) as Callers<D>;
   }
 
-  channel(owner: Owner): Channel {
-    let channel = this.#channels.get(owner);
+  /** `address`: of the service in another cell. */
+  channel(owner: Owner, address = this.address(owner)): Channel {
+    let channel = this.#channels.get(address);
     if (channel === undefined)
-      this.#channels.set(
-        owner,
-        (channel = openChannel(this.address(owner), { credentials: [this.#credential(owner)], tls: fromEnvironment(tlsSettings, this.io.env) })),
-      );
+      this.#channels.set(address, (channel = openChannel(address, { credentials: [this.#credential(owner)], tls: fromEnvironment(tlsSettings, this.io.env) })));
     return channel;
   }
 
@@ -95,6 +96,13 @@ export class Session extends TerminalSession {
 
   #localAddress(owner: Owner): string | undefined {
     return readState<Record<string, string>>(this.state, 'services.json')?.[owner];
+  }
+
+  /** The services of all cells, by name; those of the environment's addresses come first. Their cell has no name here if CELL is not set. */
+  cells(): Map<string | undefined, (owner: Owner) => Channel> {
+    const { cell, others } = fromEnvironment({ cell: cellSetting('CELL'), others: otherCellsSetting('CELLS') }, this.io.env);
+    const elsewhere = [...(others ?? [])].map(([name, addresses]) => [name, (owner: Owner) => this.channel(owner, addresses[owner])] as const);
+    return new Map([[cell, (owner) => this.channel(owner)], ...elsewhere]);
   }
 
   away(owner: Owner, error: unknown): unknown {

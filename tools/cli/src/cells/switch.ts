@@ -1,0 +1,33 @@
+// Where a company lives is changed in every cell that knows it (docs/adr/0029), in an order in which never two cells serve it and always one
+// says that it is being switched: otherwise gateways would take its keys for unknown.
+import type { CellAdminServiceService, DescribeCellResponse } from '@truckroll/contract/gen/integrations/v1/cells';
+import type { Callers } from '@truckroll/grpc';
+
+/** A cell, by its integrations. */
+export interface CellCalls {
+  readonly name: string;
+  readonly calls: Pick<Callers<typeof CellAdminServiceService>, 'describeCell' | 'switchCompany'>;
+}
+
+/** From now on gateways hold the company's requests, for at most a second. The cell that is to serve it comes first, then the one that serves it. */
+export async function beginSwitch(companyId: string, cells: readonly CellCalls[]): Promise<void> {
+  for (const { name, calls } of cells) {
+    const from = placeIn(name, companyId, await calls.describeCell({}));
+    if (from !== undefined) await calls.switchCompany({ company_id: companyId, from, to: null });
+  }
+}
+
+/** After `beginSwitch` with the same cells: `target` serves the company from now on. May be repeated. */
+export async function endSwitch(companyId: string, cells: readonly CellCalls[], target: CellCalls): Promise<void> {
+  for (const { name, calls } of [...cells.filter((cell) => cell !== target), target]) {
+    const from = placeIn(name, companyId, await calls.describeCell({}));
+    if (from !== undefined) await calls.switchCompany({ company_id: companyId, from, to: target.name });
+  }
+}
+
+/** Where the company lives as far as the cell knows; undefined if it does not know the company. */
+function placeIn(cell: string, companyId: string, { companies, elsewhere }: DescribeCellResponse): string | null | undefined {
+  if (companies.includes(companyId)) return cell;
+  const place = elsewhere.find(({ company_id: id }) => id === companyId);
+  return place && (place.cell ?? null);
+}

@@ -1,0 +1,124 @@
+// `truckroll cells` (docs/adr/0029): asks every cell what it serves, and compares what they say.
+import { ApiError, isRefusedCaller, isUuid, owners, type Owner } from '@truckroll/contract';
+import { CellAdminServiceService, type DescribeCellResponse } from '@truckroll/contract/gen/integrations/v1/cells';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { table, type Columns } from '@truckroll/integrator-cli/terminal/table';
+import type { Channel } from '@truckroll/grpc';
+import type { Command } from 'commander';
+import { beginSwitch, endSwitch, type CellCalls } from '../cells/switch.ts';
+import type { Session } from '../session.ts';
+
+/** Time in ms for which a service is waited for. */
+const ANSWER_MS = 3000;
+
+const EXAMPLES = `
+The addresses of the first cell are those of the other commands, and CELL its name. CELLS has those of the others, as for the gateways:
+  CELLS=west/integrations=…:50054,west/scheduling=…:50051,west/billing=…:50052,west/reporting=…:50053
+A company that two cells serve, or none, is listed below the table. After you have found out which cell has its newest records, settle it.
+
+Examples:
+  truckroll cells
+  truckroll cells settle 7d1c… --in west`;
+
+interface Cell {
+  readonly name: string;
+  readonly said: DescribeCellResponse | undefined;
+  readonly away: readonly Owner[];
+  readonly faults: readonly string[];
+  readonly channelOf: (owner: Owner) => Channel;
+}
+
+export function register(program: Command, session: Session): void {
+  const cells = program
+    .command('cells')
+    .description('See the cells of this installation: which answer, and which companies live where.')
+    .addHelpText('after', EXAMPLES)
+    .action(() => list(session));
+  cells
+    .command('settle')
+    .argument('<company>', 'id of the company')
+    .requiredOption('--in <cell>', 'the cell that is to serve the company, with the rows that it has')
+    .description('Say which cell serves a company, after one was restored or a move was given up. Copies nothing.')
+    .action((company: string, { in: cell }: { in: string }) => settle(session, company, cell));
+}
+
+const lookAll = (session: Session): Promise<Cell[]> => Promise.all([...session.cells()].map(([name, channelOf]) => look(name, channelOf)));
+
+async function list(session: Session): Promise<void> {
+  const cells = await lookAll(session);
+  const faults = [...cells.flatMap((cell) => cell.faults), ...contradictions(cells)];
+  if (cells.some(({ away }) => away.length > 0)) session.exitCode = EXIT.unreachable;
+  else if (faults.length > 0) session.exitCode = EXIT.refused;
+  const rows = cells.map(({ name, said, away }) => ({
+    cell: name,
+    companies: said?.companies.length ?? null,
+    switching: said?.elsewhere.filter(({ cell }) => cell == null).length ?? null,
+    version: said?.version ?? null,
+    away,
+  }));
+  session.print({ cells: rows, faults }, [table(rows, COLUMNS, ''), ...faults].join('\n'));
+}
+
+const COLUMNS: Columns<{ cell: string; companies: number | null; switching: number | null; version: string | null; away: readonly Owner[] }> = {
+  CELL: ({ cell }) => cell,
+  COMPANIES: ({ companies }) => companies,
+  SWITCHING: ({ switching }) => switching,
+  VERSION: ({ version }) => version,
+  'NO ANSWER FROM': ({ away }) => away.join(', ') || null,
+};
+
+async function settle(session: Session, given: string, name: string): Promise<void> {
+  if (!isUuid(given)) throw new Failure(`${given} is no id of a company: see the ids with \`truckroll company list\`.`, EXIT.usage);
+  const id = given.toLowerCase();
+  const found = await lookAll(session);
+  const silent = found.find(({ said }) => said === undefined);
+  if (silent !== undefined) throw new Failure(`The cell ${silent.name} does not answer: each cell must learn where the company lives.`, EXIT.unreachable);
+  const all = found.map(({ name: own, channelOf }): CellCalls => ({ name: own, calls: channelOf('integrations').client(CellAdminServiceService) }));
+  const target = all.find((cell) => cell.name === name);
+  if (target === undefined) throw new Failure(`There is no cell ${name}: see them with \`truckroll cells\`.`, EXIT.refused);
+  const { said } = found.find((cell) => cell.name === name)!;
+  if (![...said!.companies, ...said!.elsewhere.map(({ company_id }) => company_id)].includes(id))
+    throw new Failure(`The cell ${name} does not know the company ${id}.`, EXIT.refused);
+  const ordered = [target, ...all.filter((cell) => cell !== target)];
+  try {
+    await beginSwitch(id, ordered);
+    await endSwitch(id, ordered, target);
+  } catch (error) {
+    throw session.away('integrations', error);
+  }
+  session.print({ company_id: id, cell: name }, `The company ${id} is served by the cell ${name}.`);
+}
+
+async function look(name: string | undefined, channelOf: (owner: Owner) => Channel): Promise<Cell> {
+  const away: Owner[] = [];
+  const faults: string[] = [];
+  let said: DescribeCellResponse | undefined;
+  const asked = owners.map(async (owner) => {
+    try {
+      if (owner !== 'integrations') return await channelOf(owner).check(ANSWER_MS);
+      said = await channelOf(owner).client(CellAdminServiceService).describeCell({}, { deadlineMs: ANSWER_MS });
+    } catch (error) {
+      if (isRefusedCaller(error)) faults.push(`${owner} of ${name ?? 'this cell'} does not accept CALL_CREDENTIAL.`);
+      else if (!(error instanceof ApiError) || error.status !== 503) faults.push(`${owner} of ${name ?? 'this cell'}: ${(error as Error).message}`);
+      away.push(owner);
+    }
+  });
+  await Promise.all(asked);
+  const own = said?.cell ?? undefined;
+  if (said !== undefined && name !== undefined && own !== name)
+    faults.push(`The cell ${name} is called ${own ?? 'nothing'} by its integrations: set CELL there.`);
+  return { name: own ?? name ?? '-', said, away, faults, channelOf };
+}
+
+/** Companies that no cell or several cells serve, as far as the cells have answered. */
+function contradictions(cells: readonly Cell[]): string[] {
+  const said = cells.flatMap(({ name, said: answer }) => (answer === undefined ? [] : [{ name, ...answer }]));
+  const served = said.flatMap(({ name, companies }) => companies.map((id) => ({ id, name })));
+  const homes = Map.groupBy(served, ({ id }) => id);
+  const several = [...homes].flatMap(([id, found]) =>
+    found.length < 2 ? [] : `The company ${id} is served by ${found.map(({ name }) => name).join(' and ')}.`,
+  );
+  if (said.length < cells.length) return several;
+  const lost = new Set(said.flatMap(({ elsewhere }) => elsewhere.flatMap(({ company_id: id }) => (homes.has(id) ? [] : id))));
+  return [...several, ...[...lost].map((id) => `The company ${id} is served by no cell.`)];
+}
