@@ -3,6 +3,12 @@ export const refusals = [
   { values: { unknown: 1 }, message: "additional properties 'unknown' not allowed" },
   { values: { gateway: { replica: 3 } }, message: "additional properties 'replica' not allowed" },
   { values: { gateway: { replicas: 0 } }, message: '/gateway/replicas' },
+  { values: { cell: 'a/b' }, message: '/cell' },
+  { values: { cell: 'home', cells: [{ name: 'west', billing: 'b:1' }] }, message: '/cells/0' },
+  ...['', 'west'].map((cell) => ({
+    values: { cell, cells: [{ name: 'west', ...Object.fromEntries(['scheduling', 'billing', 'reporting', 'integrations'].map((name) => [name, 'a:1'])) }] },
+    message: cell === '' ? 'cell: the name of this cell' : 'cells has west, which is the cell of this release',
+  })),
   { values: { gateway: { env: { PORT: '1' } } }, message: 'gateway.env.PORT is set by the chart and cannot be changed' },
   { values: { gateway: { env: { 'reads-per-minute': '1' } } }, message: "invalid propertyName 'reads-per-minute'" },
   { values: { gateway: { env: { READS_PER_MINUTE: 6000 } } }, message: '/gateway/env/READS_PER_MINUTE' },

@@ -31,6 +31,14 @@ image.{{ $value }}.{{ $name }}: no image has this name; names are {{ join ", " (
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if and $values.cells (not $values.cell) }}
+cell: the name of this cell, without which its gateways cannot tell it from the cells of `cells`
+{{- end }}
+{{- range $values.cells }}
+{{- if eq .name $values.cell }}
+cells has {{ .name }}, which is the cell of this release: leave it out
+{{- end }}
+{{- end }}
 {{- with $values.kafka }}
 {{- if and (values .clientCertificates.existingSecrets | compact) (not .tls) }}
 kafka.clientCertificates needs a connection by TLS: set kafka.tls

@@ -143,6 +143,13 @@ envFrom:
 {{- uniq $ports | toJson }}
 {{- end }}
 
+{{/* Services of the other cells: `cell/service=host:port,…`. */}}
+{{- define "truckroll.cells" -}}
+{{- $addresses := list }}
+{{- range $cell := .Values.cells }}{{ range $service, $address := omit $cell "name" }}{{ $addresses = append $addresses (printf "%s/%s=%s" $cell.name $service $address) }}{{ end }}{{ end }}
+{{- join "," $addresses }}
+{{- end }}
+
 {{/* Settings of PostgreSQL for a component, as JSON: its own, then the shared ones: (dict "root" $ "component" name or "") */}}
 {{- define "truckroll.postgresqlOf" -}}
 {{- $shared := .root.Values.postgresql }}
