@@ -1,0 +1,163 @@
+// Two cells behind one gateway (docs/adr/0029): two databases and two sets of services. Who may call is copied by SQL, as a move would.
+import { addressVariable, owners } from '@truckroll/contract';
+import { KeyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { CellAdminServiceService } from '@truckroll/contract/gen/integrations/v1/cells';
+import { testCaller } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
+import * as line from '../../services/scheduling/test/records.ts';
+import { beginSwitch, endSwitch, type CellCalls } from '../../tools/cli/src/cells/switch.ts';
+import { truckroll } from '../../tools/cli/test/system.ts';
+import { operatorsCommand } from '../leaving/fill.ts';
+import { startSystem, type System, type TestCompany } from '../support/system.ts';
+
+const MINUTES = 60_000;
+
+let home: System;
+let west: System;
+let cells: string;
+/** Stays in home, stays in west, and goes from home to west. */
+let stays: TestCompany;
+let western: TestCompany;
+let moves: TestCompany;
+
+const addressesOf = (system: System) => Object.fromEntries(owners.map((owner) => [addressVariable(owner), system.gatewayEnvironment[addressVariable(owner)]!]));
+const callsOf = (name: string, system: System): CellCalls => ({ name, calls: system.channel('integrations').client(CellAdminServiceService) });
+const command = (...args: string[]) =>
+  truckroll(['--json', ...args], { ...addressesOf(home), CELL: 'home', CELLS: cells, CALL_CREDENTIAL: testCaller('operator').text }, '/tmp');
+/** Through the one gateway. */
+const names = async (company: TestCompany) => {
+  const { status, headers, body } = await home.get(company, '/v1/accounts');
+  return { status, retryAfter: headers.get('retry-after'), names: body.data?.map(({ name }: { name: string }) => name) };
+};
+const status = async (company: TestCompany): Promise<number> => (await home.get(company, '/v1/accounts')).status;
+
+async function createKey(company: TestCompany): Promise<{ status: number; id: string }> {
+  const headers = { authorization: `Bearer ${home.userToken(company)}`, 'content-type': 'application/json' };
+  const response = await fetch(`${home.baseUrl}/api/v1/integrations/api-keys`, { method: 'POST', headers, body: JSON.stringify({ name: 'later' }) });
+  return { status: response.status, id: ((await response.json()) as { data?: { id: string } }).data?.id ?? '' };
+}
+
+const keyIn = async (system: System, id: string): Promise<boolean> =>
+  (await system.database.query({ text: 'select from integrations.api_keys where id = $1', values: [id] })).rowCount === 1;
+
+/** Copies the company's callers from home to west, where it gets another record. */
+async function copy(company: TestCompany): Promise<void> {
+  for (const [name, key] of Object.entries({ companies: 'id', users: 'company_id', api_keys: 'company_id' })) {
+    const table = `integrations.${name}`;
+    const { rows } = await home.database.query<{ rows: string }>({
+      text: `select json_agg(t)::text as rows from ${table} t where ${key} = $1`,
+      values: [company.id],
+    });
+    await west.database.transaction(async (tx) => {
+      await tx.query({ text: 'set local session_replication_role = replica' });
+      await tx.query({ text: `insert into ${table} select * from json_populate_recordset(null::${table}, $1::json)`, values: [rows[0]!.rows] });
+    });
+  }
+  await west.importRecords(company, 'accounts', [line.account({ name: 'in west' })]);
+}
+
+beforeAll(async () => {
+  west = await startSystem({ cell: 'west' });
+  cells = owners.map((owner) => `west/${owner}=${west.gatewayEnvironment[addressVariable(owner)]}`).join();
+  home = await startSystem({ cell: 'home', gatewaySettings: { CELL: 'home', CELLS: cells } });
+  [stays, western, moves] = [await home.createCompany(), await west.createCompany(), await home.createCompany()];
+  await home.importRecords(stays, 'accounts', [line.account({ name: 'of home' })]);
+  await west.importRecords(western, 'accounts', [line.account({ name: 'of west' })]);
+  await home.importRecords(moves, 'accounts', [line.account({ name: 'moves' })]);
+}, 2 * MINUTES);
+afterAll(async () => {
+  await home?.stop();
+  await west?.stop();
+}, MINUTES);
+
+test('keys and tokens of both cells are served at one address, and what they change is stored in their own', async () => {
+  expect([await names(stays), await names(western)]).toMatchObject([{ names: ['of home'] }, { names: ['of west'] }]);
+  for (const [company, own, other] of [
+    [stays, home, west],
+    [western, west, home],
+  ] as const) {
+    const { status: made, id } = await createKey(company);
+    expect([made, await keyIn(own, id), await keyIn(other, id)]).toEqual([201, true, false]);
+    // The history of its key is in its cell too.
+    await until(
+      'the history of requests',
+      async () => (await own.database.query({ text: 'select from integrations.request_log where company_id = $1', values: [company.id] })).rowCount > 0,
+    );
+  }
+  expect(await status({ ...stays, apiKey: `${stays.apiKey.slice(0, -1)}x` })).toBe(401);
+});
+
+test('`truckroll cells` names the cells, and companies that two cells serve or none', async () => {
+  expect(JSON.parse((await command('cells')).stdout)).toMatchObject({
+    cells: [
+      { cell: 'home', companies: 2, switching: 0, away: [] },
+      { cell: 'west', companies: 1, away: [] },
+    ],
+    faults: [],
+  });
+  await copy(moves);
+  expect(JSON.parse((await command('cells')).stdout).faults).toEqual([`The company ${moves.id} is served by home and west.`]);
+  expect(await command('cells', 'settle', moves.id, '--in', 'home')).toMatchObject({ code: 0 });
+  expect(await command('cells', 'settle', stays.id, '--in', 'west')).toMatchObject({ code: 1, stderr: expect.stringContaining('does not know') });
+  expect(JSON.parse((await command('cells')).stdout).faults).toEqual([]);
+  expect(await names(moves)).toMatchObject({ names: ['moves'] });
+});
+
+test('a switch holds requests, and the other cell answers them', async () => {
+  const both = [callsOf('west', west), callsOf('home', home)] as const;
+  await beginSwitch(moves.id, both);
+  let answered = false;
+  const held = names(moves).finally(() => (answered = true));
+  for (let n = 0; n < 5; n++) expect(await status(stays)).toBe(200);
+  expect(answered).toBe(false);
+  await endSwitch(moves.id, both, both[0]);
+  expect(await held).toMatchObject({ status: 200, names: ['in west'] });
+  // The rows that were left behind are not changed by an operator who calls the wrong cell.
+  await expect(home.channel('integrations').client(KeyAdminServiceService).listKeys({ company_id: moves.id })).rejects.toMatchObject({
+    status: 409,
+    message: expect.stringContaining('lives in the cell west'),
+  });
+  await expect(both[1].calls.switchCompany({ company_id: moves.id, from: 'home', to: null })).rejects.toMatchObject({
+    status: 409,
+    message: expect.stringContaining('lives in the cell west'),
+  });
+});
+
+test('a switch that takes longer than a second has requests come again', async () => {
+  const both = [callsOf('home', home), callsOf('west', west)] as const;
+  await beginSwitch(moves.id, both);
+  expect(await names(moves)).toMatchObject({ status: 503, retryAfter: '1' });
+  await endSwitch(moves.id, both, both[0]);
+  expect(await names(moves)).toMatchObject({ status: 200, names: ['moves'] });
+});
+
+test(
+  'a gateway that missed the switch is refused by the old cell, asks again, and sends the write to the new one',
+  async () => {
+    expect(await createKey(moves)).toMatchObject({ status: 201 });
+    expect(await operatorsCommand(home, ['company', 'freeze', moves.id])).toMatchObject({ code: 0 });
+    expect(await createKey(moves)).toMatchObject({ status: 503 });
+    await home.database.query({ text: `insert into integrations.company_places values ($1, 'west')`, values: [moves.id] });
+    await west.database.query({ text: 'delete from integrations.company_places where company_id = $1', values: [moves.id] });
+    const { status: made, id } = await createKey(moves);
+    expect([made, await keyIn(west, id), await keyIn(home, id)]).toEqual([201, true, false]);
+  },
+  MINUTES,
+);
+
+test(
+  'while a cell is away the other goes on, and a key of it is made, revoked and refused',
+  async () => {
+    await Promise.all(owners.map((owner) => home.stopService(owner)));
+    expect(await names(western)).toMatchObject({ status: 200, names: ['of west'] });
+    const keys = west.channel('integrations').client(KeyAdminServiceService);
+    const { key, value } = await keys.createKey({ company_id: western.id, user_id: western.userId, name: 'meanwhile', limits: null });
+    const meanwhile = { ...western, apiKey: value };
+    expect(await status(meanwhile)).toBe(200);
+    await keys.revokeKey({ id: key!.id });
+    expect(await status(meanwhile)).toBe(401);
+    expect(await status(stays)).toBe(503);
+    expect(await command('cells')).toMatchObject({ code: 3, stdout: expect.stringContaining('"away":["integrations","scheduling","billing","reporting"]') });
+  },
+  MINUTES,
+);
