@@ -29,6 +29,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'how-to/verify-a-release.md': '/docs/verify-a-release',
     'how-to/managed-servers.md': '/docs/managed-servers',
     'how-to/scale.md': '/docs/scale',
+    'how-to/growing.md': '/docs/growing',
     'how-to/upgrade.md': '/docs/upgrade',
     'how-to/argo-cd.md': '/docs/argo-cd',
     'how-to/back-up-and-restore.md': '/docs/back-up-and-restore',
