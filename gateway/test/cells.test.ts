@@ -1,8 +1,8 @@
 // Which cell a caller's requests go to, where several cells share a gateway.
 import { ApiError } from '@truckroll/contract';
 import type { AuthenticateResponse, Principal } from '@truckroll/contract/gen/integrations/v1/identity';
-import { findIn } from '../src/cells/find.ts';
-import { acrossCells } from '../src/cells/route.ts';
+import { findIn } from '../src/auth/cells.ts';
+import { acrossCells } from '../src/routes/cells.ts';
 import type { Exchange } from '../src/http/exchange.ts';
 import type { CompiledOperation, Held } from '../src/routes/operation.ts';
 
@@ -115,7 +115,7 @@ test('a poll that was held while its company moved begins again in the other cel
   expect([calls, again]).toEqual([['home', 'west'], ['home']]);
 });
 
-test('an operation of a single cell is left as it is', () => {
+test('an operation of a single cell is not changed', () => {
   const operation = {} as CompiledOperation;
   expect(acrossCells(new Map([[undefined, operation]]), async () => undefined)).toBe(operation);
 });

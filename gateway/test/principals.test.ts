@@ -3,7 +3,7 @@ import { IDENTITY_EPOCH_KEY } from '@truckroll/contract';
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { KeyRing } from '@truckroll/process';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
-import { CompanySwitching } from '../src/cells/find.ts';
+import { CompanySwitching } from '../src/auth/cells.ts';
 import { Principals, type PrincipalsOptions } from '../src/auth/principals.ts';
 
 afterEach(() => void jest.useRealTimers());

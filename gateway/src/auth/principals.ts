@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { ApiError, IDENTITY_EPOCH_KEY, now } from '@truckroll/contract';
 import type { AuthenticateRequest, Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { RedisLink } from '@truckroll/redis';
-import { CompanySwitching } from '../cells/find.ts';
+import { CompanySwitching } from './cells.ts';
 import { SHARED_SECONDS, type IdentitySeal } from './identity-seal.ts';
 import type { Invalidation, Invalidations } from './invalidations.ts';
 

@@ -11,7 +11,7 @@ export function cellSetting(name: string): Setting<string | undefined> {
 }
 
 /** Addresses of the services of other cells, by cell. */
-export type OtherCells = ReadonlyMap<string, Readonly<Record<Owner, string>>>;
+type OtherCells = ReadonlyMap<string, Readonly<Record<Owner, string>>>;
 
 export function otherCellsSetting(name: string): Setting<OtherCells | undefined> {
   const form = `a comma-separated list of cell/service=host:port with each of ${owners.join(', ')} once for each cell, such as west/billing=billing.west:50052`;

@@ -8,7 +8,7 @@ export {
   parseCallerCredentials,
   type CallCredential,
 } from './caller-credentials.ts';
-export { cellSetting, isCellName, otherCellsSetting, type OtherCells } from './cells.ts';
+export { cellSetting, isCellName, otherCellsSetting } from './cells.ts';
 export { openChannel, type Channel } from './client.ts';
 export type { Callers, Definition, Handlers, ResponseMetadata } from './handlers.ts';
 export { LARGEST_MESSAGE } from './options.ts';

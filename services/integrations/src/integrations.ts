@@ -38,7 +38,7 @@ import { auditAdmin, auditTrail } from './audit/read.ts';
 import { insertAuditEntries } from './audit/store.ts';
 import { trail } from './audit/erase-person.ts';
 import { auditSubscriptions } from './audit/subscriptions.ts';
-import { cellAdmin } from './cells/admin.ts';
+import { cellAdmin } from './companies/cells.ts';
 import { companyAdmin } from './companies/admin.ts';
 import { companyKind } from './companies/changes.ts';
 import { exportedTables, writtenTables } from './companies/exported.ts';

@@ -11,7 +11,7 @@ import {
 import { refuseErased, type OutgoingEvent } from '@truckroll/outbox';
 import { isUniqueViolation } from '@truckroll/postgres';
 import { audit } from '../audit/store.ts';
-import { refuseElsewhere } from '../cells/places.ts';
+import { refuseElsewhere } from './places.ts';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';
 import { checked } from '../requests.ts';

@@ -7,7 +7,7 @@ import type { TableRule } from '@truckroll/erasure';
 import { COMPANY_DELETED, NO_COMPANY, PERSON_ERASED, append, auditEntry, erasedOf, markErased } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
 import { insertAuditEntries } from '../audit/store.ts';
-import { refuseElsewhere } from '../cells/places.ts';
+import { refuseElsewhere } from './places.ts';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';
 import { ERASED_USER } from '../people.ts';

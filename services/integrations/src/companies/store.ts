@@ -3,7 +3,7 @@ import { ApiError } from '@truckroll/contract';
 import type { CompanyAccount, CreateCompanyRequest, KeyLimits, UpdateCompanyRequest } from '@truckroll/contract/gen/integrations/v1/admin';
 import { refuseErased } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
-import { refuseElsewhere } from '../cells/places.ts';
+import { refuseElsewhere } from './places.ts';
 
 const COLUMNS = `id, name, timezone, costing_enabled, verified_only, created_at, updated_at, webhook_endpoint_limit, key_limit,
   reads_per_minute, reports_per_minute, writes_per_minute, sandbox`;

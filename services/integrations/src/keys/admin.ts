@@ -11,7 +11,7 @@ import type {
   RotateKeyResponse,
 } from '@truckroll/contract/gen/integrations/v1/admin';
 import { audit } from '../audit/store.ts';
-import { refuseElsewhere } from '../cells/places.ts';
+import { refuseElsewhere } from '../companies/places.ts';
 import { requireCompany } from '../companies/store.ts';
 import type { Context } from '../context.ts';
 import { forgetKey } from '../identity/pending.ts';

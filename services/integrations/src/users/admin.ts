@@ -13,7 +13,7 @@ import type {
 import { isUniqueViolation, type Transaction } from '@truckroll/postgres';
 import { erasedUsersAmong } from '../audit/erase-person.ts';
 import { audit } from '../audit/store.ts';
-import { refuseElsewhere } from '../cells/places.ts';
+import { refuseElsewhere } from '../companies/places.ts';
 import { requireCompany } from '../companies/store.ts';
 import type { Context } from '../context.ts';
 import { forgetUser, type Pending } from '../identity/pending.ts';

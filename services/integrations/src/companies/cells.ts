@@ -2,7 +2,7 @@ import { ApiError, refused } from '@truckroll/contract';
 import type { DescribeCellRequest, DescribeCellResponse, SwitchCompanyRequest, SwitchCompanyResponse } from '@truckroll/contract/gen/integrations/v1/cells';
 import { isCellName } from '@truckroll/grpc';
 import { readBuild } from '@truckroll/telemetry';
-import { lockCompany } from '../companies/store.ts';
+import { lockCompany } from './store.ts';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';
 import { checked } from '../requests.ts';

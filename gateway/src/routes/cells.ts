@@ -1,7 +1,7 @@
 // Sends requests to the cell of their caller, where several cells share their gateways (docs/adr/0029).
 import { ApiError } from '@truckroll/contract';
 import type { Exchange } from '../http/exchange.ts';
-import type { CompiledOperation, Held } from '../routes/operation.ts';
+import type { CompiledOperation, Held } from './operation.ts';
 
 /** An operation that is compiled for each cell as one, whose requests go to the caller's. `renew` authenticates again, past caches. */
 export function acrossCells(cells: ReadonlyMap<string | undefined, CompiledOperation>, renew: (exchange: Exchange) => Promise<void>): CompiledOperation {
