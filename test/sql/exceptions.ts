@@ -145,7 +145,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
     reason: 'The operator reads all companies, or names a key or a user by its id alone.',
     statements: {
       'services/integrations/src/audit/store.ts audit_actor_id': ['audit_events'],
-      'services/integrations/src/companies/places.ts company_places': ['companies c', 'company_places p'],
+      'services/integrations/src/companies/places.ts company_places': ['company_places p'],
       'services/integrations/src/companies/store.ts select_companies': ['frozen_companies f'],
       'services/integrations/src/identity/pending.ts forget_key': ['api_keys'],
       'services/integrations/src/keys/store.ts lock_key': ['api_keys k', 'users u'],
@@ -173,7 +173,10 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
   },
   {
     reason: 'Finds the company of a key by its hash.',
-    statements: { 'services/integrations/src/identity/authenticate.ts authenticate_key': ['api_keys k'] },
+    statements: {
+      'services/integrations/src/identity/authenticate.ts authenticate_key': ['api_keys k'],
+      'services/integrations/src/identity/authenticate.ts company_of_key_is_here': ['api_keys k'],
+    },
   },
   {
     reason: 'Continues a delivery or an e-mail that was leased to a worker for all companies, by the id in its lease.',
