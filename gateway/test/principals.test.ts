@@ -54,7 +54,7 @@ test('finds in Redis what another gateway has shared, without a call to integrat
   expect(counted.asked).toBe(0);
 });
 
-test('asks again, past what it keeps, when it is told that this may be out of date', async () => {
+test('asks again, past what it keeps, when its caller says that this may be out of date', async () => {
   const { principals, counted } = principalsOf({ company_id: 'c', user_id: 'u' });
   await principals.find(credential('valid', 1));
   await principals.renew(credential('valid', 1));

@@ -106,7 +106,7 @@ test('`truckroll cells` names the cells, and companies that two cells serve or n
 test('after a switch the other cell answers, and before no request is refused', async () => {
   const both = [callsOf('west', west), callsOf('home', home)] as const;
   await beginSwitch(moves.id, both);
-  // Under load the switch may take longer than a second: then the client comes again, as it is told.
+  // Under load the switch may take longer than a second: then the client comes again, as the answer says.
   const answer = until(
     'an answer',
     () => names(moves),

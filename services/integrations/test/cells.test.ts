@@ -51,7 +51,7 @@ test('a company whose rows are not here is neither switched nor served, but may 
 test('a credential that is not valid is refused by the cell of its company only', async () => {
   const { company_id, key, by } = await caller();
   await harness.keys.revokeKey({ id: key.id });
-  const stranger = { user: { issuer: 'i', subject: 'nobody', company_id } };
+  const stranger = { user: { issuer: 'i', subject: 'stranger', company_id } };
   for (const credential of [by.key, stranger]) expect(await harness.identity.authenticate(credential)).toMatchObject({ refused: true });
   await place(company_id, 'home', 'west');
   for (const credential of [by.key, stranger]) expect((await harness.identity.authenticate(credential)).refused ?? false).toBe(false);

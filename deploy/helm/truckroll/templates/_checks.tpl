@@ -32,7 +32,7 @@ image.{{ $value }}.{{ $name }}: no image has this name; names are {{ join ", " (
 {{- end }}
 {{- end }}
 {{- if and $values.cells (not $values.cell) }}
-cell: the name of this cell, without which its gateways cannot tell it from the cells of `cells`
+cell: the name of this cell, without which its gateways cannot distinguish it from the cells of `cells`
 {{- end }}
 {{- range $values.cells }}
 {{- if eq .name $values.cell }}
