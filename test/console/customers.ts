@@ -87,22 +87,25 @@ test('says which part of a customer cannot be loaded, and loads it again by itse
       ? request.respond({ status: 503, contentType: 'application/json', headers, body: JSON.stringify({ error }) })
       : request.continue());
   page.on('request', answer);
-  await go(`/customers/${owing.id}`);
-  await shows(page, 'This could not be loaded. The service is unavailable.');
-  await page.waitForFunction(() => /Trying again in [1-5] s/.test(document.body.innerText));
-  await shows(page, dollars(balance(open)));
-  await rows('Open invoices');
-  expect((await page.$$('.failed')).length).toBe(1);
-  await shows(page, 'This is not shown, because these could not be loaded: payments.');
-  expect((await page.$$('.timeline li')).length).toBe(0);
-  await inspect(page, 'customer-away');
-  away = false;
-  await rows('Payments, newest first');
-  await page.waitForSelector('.timeline li');
-  expect(await visibleText(page)).not.toContain('This is not shown');
-  expect((await page.$$('.failed')).length).toBe(0);
-  page.off('request', answer);
-  await page.setRequestInterception(false);
+  try {
+    await go(`/customers/${owing.id}`);
+    await shows(page, 'This could not be loaded. The service is unavailable.');
+    await page.waitForFunction(() => /Trying again in [1-5] s/.test(document.body.innerText));
+    await shows(page, dollars(balance(open)));
+    await rows('Open invoices');
+    expect((await page.$$('.failed')).length).toBe(1);
+    await shows(page, 'This is not shown, because these could not be loaded: payments.');
+    expect((await page.$$('.timeline li')).length).toBe(0);
+    await inspect(page, 'customer-away');
+    away = false;
+    await rows('Payments, newest first');
+    await page.waitForSelector('.timeline li');
+    expect(await visibleText(page)).not.toContain('This is not shown');
+    expect((await page.$$('.failed')).length).toBe(0);
+  } finally {
+    page.off('request', answer);
+    await page.setRequestInterception(false);
+  }
 });
 
 test('says that a link leads to a record of no or another company', async () => {

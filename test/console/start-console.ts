@@ -120,9 +120,9 @@ export function useConsole(started: (setup: ConsoleSetup) => void): void {
   // Chromium may have to be installed first.
   beforeAll(async () => started(await (used ??= startConsole())), 600_000);
   afterAll(async () => {
-    const setup = await used;
+    const own = used;
     used = undefined;
-    await setup?.stop();
+    await (await own)?.stop();
   });
   afterEach(async () => expect(await (await used)?.leave()).toEqual([]));
 }
@@ -159,7 +159,8 @@ function pressable(name: string): HTMLElement | undefined {
   const box = named?.getBoundingClientRect();
   const place = `${name} ${box?.x} ${box?.y}`;
   const stays = document.documentElement.dataset['pressed'] === place;
-  document.documentElement.dataset['pressed'] = place;
+  if (stays) delete document.documentElement.dataset['pressed'];
+  else document.documentElement.dataset['pressed'] = place;
   return stays ? named : undefined;
 }
 

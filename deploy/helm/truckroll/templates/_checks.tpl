@@ -34,10 +34,15 @@ image.{{ $value }}.{{ $name }}: no image has this name; names are {{ join ", " (
 {{- if and $values.cells (not $values.cell) }}
 cell: the name of this cell, without which its gateways cannot distinguish it from the cells of `cells`
 {{- end }}
+{{- $named := list }}
 {{- range $values.cells }}
 {{- if eq .name $values.cell }}
 cells has {{ .name }}, which is the cell of this release: leave it out
 {{- end }}
+{{- if has .name $named }}
+cells has {{ .name }} twice: leave one of them out
+{{- end }}
+{{- $named = append $named .name }}
 {{- end }}
 {{- with $values.kafka }}
 {{- if and (values .clientCertificates.existingSecrets | compact) (not .tls) }}

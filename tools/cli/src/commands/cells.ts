@@ -90,7 +90,7 @@ async function settle(session: Session, given: string, name: string): Promise<vo
 }
 
 async function look(name: string | undefined, channelOf: (owner: Owner) => Channel): Promise<Cell> {
-  const away: Owner[] = [];
+  const silent = new Set<Owner>();
   const faults: string[] = [];
   let said: DescribeCellResponse | undefined;
   const asked = owners.map(async (owner) => {
@@ -100,14 +100,14 @@ async function look(name: string | undefined, channelOf: (owner: Owner) => Chann
     } catch (error) {
       if (isRefusedCaller(error)) faults.push(`${owner} of ${name ?? 'this cell'} does not accept CALL_CREDENTIAL.`);
       else if (!(error instanceof ApiError) || error.status !== 503) faults.push(`${owner} of ${name ?? 'this cell'}: ${(error as Error).message}`);
-      away.push(owner);
+      silent.add(owner);
     }
   });
   await Promise.all(asked);
   const own = said?.cell ?? undefined;
   if (said !== undefined && name !== undefined && own !== name)
     faults.push(`The cell ${name} is called ${own ?? 'nothing'} by its integrations: set CELL there.`);
-  return { name: own ?? name ?? '-', said, away, faults, channelOf };
+  return { name: own ?? name ?? '-', said, away: owners.filter((owner) => silent.has(owner)), faults, channelOf };
 }
 
 /** Companies that no cell or several cells serve, as far as the cells have answered. */
