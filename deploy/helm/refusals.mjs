@@ -1,3 +1,5 @@
+const west = { name: 'west', ...Object.fromEntries(['scheduling', 'billing', 'reporting', 'integrations'].map((name) => [name, 'a:1'])) };
+
 // Values that the chart refuses, and the expected messages.
 export const refusals = [
   { values: { unknown: 1 }, message: "additional properties 'unknown' not allowed" },
@@ -5,10 +7,9 @@ export const refusals = [
   { values: { gateway: { replicas: 0 } }, message: '/gateway/replicas' },
   { values: { cell: 'a/b' }, message: '/cell' },
   { values: { cell: 'home', cells: [{ name: 'west', billing: 'b:1' }] }, message: '/cells/0' },
-  ...['', 'west'].map((cell) => ({
-    values: { cell, cells: [{ name: 'west', ...Object.fromEntries(['scheduling', 'billing', 'reporting', 'integrations'].map((name) => [name, 'a:1'])) }] },
-    message: cell === '' ? 'cell: the name of this cell' : 'cells has west, which is the cell of this release',
-  })),
+  { values: { cell: '', cells: [west] }, message: 'cell: the name of this cell' },
+  { values: { cell: 'west', cells: [west] }, message: 'cells has west, which is the cell of this release' },
+  { values: { cell: 'home', cells: [west, west] }, message: 'cells has west twice: leave one of them out' },
   { values: { gateway: { env: { PORT: '1' } } }, message: 'gateway.env.PORT is set by the chart and cannot be changed' },
   { values: { gateway: { env: { 'reads-per-minute': '1' } } }, message: "invalid propertyName 'reads-per-minute'" },
   { values: { gateway: { env: { READS_PER_MINUTE: 6000 } } }, message: '/gateway/env/READS_PER_MINUTE' },
