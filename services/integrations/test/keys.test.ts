@@ -28,6 +28,7 @@ test('authenticates a key as its user in its company, with its own limits', asyn
   expect(isApiKey(value)).toBe(true);
   expect(key).toMatchObject({ key_prefix: value.slice(0, 8), key_suffix: value.slice(-4), state: 'KEY_STATE_ACTIVE' });
   expect(await principal(value)).toEqual({
+    cell: null,
     company_id: company.id,
     company_name: company.name,
     time_zone: 'America/Chicago',
