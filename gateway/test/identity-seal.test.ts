@@ -19,6 +19,7 @@ const principal: Principal = {
   highest_limits: null,
   expires_at: null,
   sandbox: false,
+  cell: null,
 };
 const KEY = 'key:abc';
 
