@@ -22,14 +22,25 @@ let moves: TestCompany;
 
 const addressesOf = (system: System) => Object.fromEntries(owners.map((owner) => [addressVariable(owner), system.gatewayEnvironment[addressVariable(owner)]!]));
 const callsOf = (name: string, system: System): CellCalls => ({ name, calls: system.channel('integrations').client(CellAdminServiceService) });
-const command = (...args: string[]) =>
-  truckroll(['--json', ...args], { ...addressesOf(home), CELL: 'home', CELLS: cells, CALL_CREDENTIAL: testCaller('operator').text }, '/tmp');
+const commandWith = (env: Record<string, string>, ...args: string[]) =>
+  truckroll(['--json', ...args], { ...addressesOf(home), CELL: 'home', CELLS: cells, CALL_CREDENTIAL: testCaller('operator').text, ...env }, '/tmp');
+const command = (...args: string[]) => commandWith({}, ...args);
 /** Through the one gateway. */
 const names = async (company: TestCompany) => {
   const { status, headers, body } = await home.get(company, '/v1/accounts');
   return { status, retryAfter: headers.get('retry-after'), names: body.data?.map(({ name }: { name: string }) => name) };
 };
 const status = async (company: TestCompany): Promise<number> => (await home.get(company, '/v1/accounts')).status;
+
+/** The services that refuse to change the company. */
+async function frozenIn(system: System): Promise<string[]> {
+  const found: string[] = [];
+  for (const owner of owners) {
+    const { rowCount } = await system.database.query({ text: `select from ${owner}.frozen_companies where closed_at is not null` });
+    if (rowCount > 0) found.push(owner);
+  }
+  return found;
+}
 
 async function createKey(company: TestCompany): Promise<{ status: number; id: string }> {
   const headers = { authorization: `Bearer ${home.userToken(company)}`, 'content-type': 'application/json' };
@@ -97,10 +108,30 @@ test('`truckroll cells` names the cells, and companies that two cells serve or n
   });
   await copy(moves);
   expect(JSON.parse((await command('cells')).stdout).faults).toEqual([`The company ${moves.id} is served by home and west.`]);
-  expect(await command('cells', 'settle', moves.id, '--in', 'home')).toMatchObject({ code: 0 });
+  const { code, stdout } = await command('cells', 'settle', moves.id, '--in', 'home');
+  expect([code, JSON.parse(stdout)]).toEqual([0, { company_id: moves.id, cell: 'home', frozen_in: ['west'] }]);
+  // What is left there is not changed, and sends nothing.
+  expect([await frozenIn(west), await frozenIn(home)]).toEqual([[...owners], []]);
+  expect(await operatorsCommand(west, ['company', 'unfreeze', moves.id])).toMatchObject({ code: 0 });
   expect(await command('cells', 'settle', stays.id, '--in', 'west')).toMatchObject({ code: 1, stderr: expect.stringContaining('does not know') });
   expect(JSON.parse((await command('cells')).stdout).faults).toEqual([]);
   expect(await names(moves)).toMatchObject({ names: ['moves'] });
+});
+
+test('a cell that has heard of a company without having its rows does not become its cell, nor hinder the others', async () => {
+  await west.database.query({ text: `insert into integrations.company_places values ($1, 'home')`, values: [stays.id] });
+  expect(await command('cells', 'settle', stays.id, '--in', 'west')).toMatchObject({ code: 1, stderr: expect.stringContaining('it has no rows of it') });
+  expect(await command('cells', 'settle', stays.id, '--in', 'home')).toMatchObject({ code: 0, stdout: expect.stringContaining('"frozen_in":[]') });
+  expect(await names(stays)).toMatchObject({ names: ['of home'] });
+  await west.database.query({ text: 'delete from integrations.company_places where company_id = $1', values: [stays.id] });
+});
+
+test.each([
+  ['a name that is not its own', () => cells.replaceAll('west/', 'east/'), 'The cell east is called west by its integrations'],
+  ['the name of another', () => cells.replaceAll('west/', 'east/').concat(',', cells), '2 cells are called west by their integrations'],
+])('nothing is settled while a cell has %s', async (_, CELLS, fault) => {
+  const outcome = await commandWith({ CELLS: CELLS() }, 'cells', 'settle', stays.id, '--in', 'home');
+  expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining(fault) });
 });
 
 test('after a switch the other cell answers, and before no request is refused', async () => {

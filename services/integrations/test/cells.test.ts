@@ -45,6 +45,10 @@ test('a company whose rows are not here is neither switched nor served, but may 
   await expect(place(company_id, 'home', null)).rejects.toMatchObject({ status: 404 });
   await place(company_id, 'home', 'west');
   await expect(place(company_id, 'west', 'home')).rejects.toMatchObject({ status: 404 });
+  // It learns of a switch between others.
+  await place(company_id, 'west', null);
+  await expect(place(company_id, null, 'home')).rejects.toMatchObject({ status: 404 });
+  await place(company_id, null, 'west');
   expect((await harness.cells.describeCell({})).elsewhere).toContainEqual({ company_id, cell: 'west' });
 });
 

@@ -54,8 +54,8 @@ export class Session extends TerminalSession {
     return Object.fromEntries(guarded) as Callers<D>;
   }
 
-  /** `address`: of the service in another cell. */
-  channel(owner: Owner, address = this.address(owner)): Channel {
+  channel(owner: Owner): Channel {
+    const address = this.address(owner);
     let channel = this.#channels.get(address);
     if (channel === undefined)
       this.#channels.set(address, (channel = openChannel(address, { credentials: [this.#credential(owner)], tls: fromEnvironment(tlsSettings, this.io.env) })));
@@ -98,11 +98,14 @@ export class Session extends TerminalSession {
     return readState<Record<string, string>>(this.state, 'services.json')?.[owner];
   }
 
-  /** The services of all cells, by name; those of the environment's addresses come first. Their cell has no name here if CELL is not set. */
-  cells(): Map<string | undefined, (owner: Owner) => Channel> {
+  /** All cells, by name; that of the environment's addresses comes first. It has no name here if CELL is not set. Close the others. */
+  cells(): Map<string | undefined, Session> {
     const { cell, others } = fromEnvironment({ cell: cellSetting('CELL'), others: otherCellsSetting('CELLS') }, this.io.env);
-    const elsewhere = [...(others ?? [])].map(([name, addresses]) => [name, (owner: Owner) => this.channel(owner, addresses[owner])] as const);
-    return new Map([[cell, (owner) => this.channel(owner)], ...elsewhere]);
+    const elsewhere = [...(others ?? [])].map(([name, addresses]) => {
+      const own = Object.fromEntries(Object.entries(addresses).map(([owner, address]) => [addressVariable(owner as Owner), address]));
+      return [name, new Session({ ...this.io, env: { ...this.io.env, ...own } })] as const;
+    });
+    return new Map<string | undefined, Session>([[cell, this], ...elsewhere]);
   }
 
   away(owner: Owner, error: unknown): unknown {

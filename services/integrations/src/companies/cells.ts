@@ -22,8 +22,8 @@ async function switchCompany({ invalidations, cell: own }: Context, request: Swi
     const place = known === undefined ? own : known;
     if (place !== to) {
       if (place !== from) throw new ApiError('INVALID_REQUEST', `The company ${inWords(place)}, as far as the cell ${own} knows.`, { status: 409 });
-      // A company is only switched between cells that have its rows.
-      if ((to === own || to === null) && (await lockCompany(tx, id)) === undefined)
+      // A company is only served by a cell that has its rows. One that only knows where it lives may learn that it is being switched.
+      if ((to === own || (to === null && known === undefined)) && (await lockCompany(tx, id)) === undefined)
         throw new ApiError('NOT_FOUND', `The cell ${own} has no rows of this company.`);
       await setPlace(tx, id, to === own ? undefined : to);
     }

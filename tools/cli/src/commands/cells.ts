@@ -1,9 +1,9 @@
 // `truckroll cells` (docs/adr/0029): asks every cell what it serves, and compares what they say.
 import { ApiError, isRefusedCaller, isUuid, owners, type Owner } from '@truckroll/contract';
+import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { CellAdminServiceService, type DescribeCellResponse } from '@truckroll/contract/gen/integrations/v1/cells';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { table, type Columns } from '@truckroll/integrator-cli/terminal/table';
-import type { Channel } from '@truckroll/grpc';
 import type { Command } from 'commander';
 import { beginSwitch, endSwitch, type CellCalls } from '../cells/switch.ts';
 import type { Session } from '../session.ts';
@@ -25,7 +25,7 @@ interface Cell {
   readonly said: DescribeCellResponse | undefined;
   readonly away: readonly Owner[];
   readonly faults: readonly string[];
-  readonly channelOf: (owner: Owner) => Channel;
+  readonly session: Session;
 }
 
 export function register(program: Command, session: Session): void {
@@ -33,20 +33,27 @@ export function register(program: Command, session: Session): void {
     .command('cells')
     .description('See the cells of this installation: which answer, and which companies live where.')
     .addHelpText('after', EXAMPLES)
-    .action(() => list(session));
+    .action(() => withCells(session, async (found) => list(session, found)));
   cells
     .command('settle')
     .argument('<company>', 'id of the company')
     .requiredOption('--in <cell>', 'the cell that is to serve the company, with the rows that it has')
-    .description('Say which cell serves a company, after one was restored or a move was given up. Copies nothing.')
-    .action((company: string, { in: cell }: { in: string }) => settle(session, company, cell));
+    .description('Say which cell serves a company, after one was restored. Copies nothing. Others that have its rows refuse to change them.')
+    .action((company: string, { in: cell }: { in: string }) => withCells(session, (found) => settle(session, found, company, cell)));
 }
 
-const lookAll = (session: Session): Promise<Cell[]> => Promise.all([...session.cells()].map(([name, channelOf]) => look(name, channelOf)));
+/** Looks at all cells, and closes what was opened for that after `work`. */
+async function withCells<T>(session: Session, work: (cells: readonly Cell[]) => Promise<T>): Promise<T> {
+  const sessions = session.cells();
+  try {
+    return await work(await Promise.all([...sessions].map(([name, own]) => look(name, own))));
+  } finally {
+    for (const own of sessions.values()) if (own !== session) own.close();
+  }
+}
 
-async function list(session: Session): Promise<void> {
-  const cells = await lookAll(session);
-  const faults = [...cells.flatMap((cell) => cell.faults), ...contradictions(cells)];
+function list(session: Session, cells: readonly Cell[]): void {
+  const faults = [...faultsOf(cells), ...contradictions(cells)];
   if (cells.some(({ away }) => away.length > 0)) session.exitCode = EXIT.unreachable;
   else if (faults.length > 0) session.exitCode = EXIT.refused;
   const rows = cells.map(({ name, said, away }) => ({
@@ -67,36 +74,55 @@ const COLUMNS: Columns<{ cell: string; companies: number | null; switching: numb
   'NO ANSWER FROM': ({ away }) => away.join(', ') || null,
 };
 
-async function settle(session: Session, given: string, name: string): Promise<void> {
+async function settle(session: Session, found: readonly Cell[], given: string, name: string): Promise<void> {
   if (!isUuid(given)) throw new Failure(`${given} is no id of a company: see the ids with \`truckroll company list\`.`, EXIT.usage);
   const id = given.toLowerCase();
-  const found = await lookAll(session);
   const silent = found.find(({ said }) => said === undefined);
   if (silent !== undefined) throw new Failure(`The cell ${silent.name} does not answer: each cell must learn where the company lives.`, EXIT.unreachable);
-  const all = found.map(({ name: own, channelOf }): CellCalls => ({ name: own, calls: channelOf('integrations').client(CellAdminServiceService) }));
-  const target = all.find((cell) => cell.name === name);
+  const faults = [...faultsOf(found), ...found.flatMap(({ said }) => (said!.cell == null ? ['A cell has no name: set CELL of its integrations.'] : []))];
+  if (faults.length > 0) throw new Failure(['Nothing was changed. Correct this first:', ...faults].join('\n  '), EXIT.refused);
+  const target = found.find((cell) => cell.name === name);
   if (target === undefined) throw new Failure(`There is no cell ${name}: see them with \`truckroll cells\`.`, EXIT.refused);
-  const { said } = found.find((cell) => cell.name === name)!;
-  if (![...said!.companies, ...said!.elsewhere.map(({ company_id }) => company_id)].includes(id))
-    throw new Failure(`The cell ${name} does not know the company ${id}.`, EXIT.refused);
-  const ordered = [target, ...all.filter((cell) => cell !== target)];
+  const company = await rowsIn(target, id);
+  if (company === undefined) throw new Failure(`The cell ${name} does not know the company ${id}: it has no rows of it.`, EXIT.refused);
+  const { freezeIn } = await import('../moving/freeze.ts');
+  const frozen: string[] = [];
+  for (const cell of found) {
+    if (cell === target || (await rowsIn(cell, id)) === undefined) continue;
+    // Before the switch, so that nothing is changed or sent twice.
+    session.note(`freezing the company in the cell ${cell.name}`);
+    await freezeIn(cell.session, id);
+    frozen.push(cell.name);
+  }
+  const ordered = [target, ...found.filter((cell) => cell !== target)].map(
+    (cell): CellCalls => ({ name: cell.name, calls: cell.session.channel('integrations').client(CellAdminServiceService) }),
+  );
   try {
     await beginSwitch(id, ordered);
-    await endSwitch(id, ordered, target);
+    await endSwitch(id, ordered, ordered[0]!);
   } catch (error) {
     throw session.away('integrations', error);
   }
-  session.print({ company_id: id, cell: name }, `The company ${id} is served by the cell ${name}.`);
+  const said = [
+    `The company ${id} is served by the cell ${name}.`,
+    ...(frozen.length > 0 ? [`It stays frozen in ${frozen.join(', ')}, so that what is left of it there is not changed, and sends nothing.`] : []),
+    ...(company.frozen_at == null ? [] : [`It is frozen in ${name} too: run \`truckroll company unfreeze\` with the addresses of that cell.`]),
+  ];
+  session.print({ company_id: id, cell: name, frozen_in: frozen }, said.join('\n'));
 }
 
-async function look(name: string | undefined, channelOf: (owner: Owner) => Channel): Promise<Cell> {
+async function rowsIn({ session }: Cell, id: string): Promise<CompanyAccount | undefined> {
+  return (await session.client('integrations', CompanyAdminServiceService).listCompanies({ id })).companies[0];
+}
+
+async function look(name: string | undefined, session: Session): Promise<Cell> {
   const silent = new Set<Owner>();
   const faults: string[] = [];
   let said: DescribeCellResponse | undefined;
   const asked = owners.map(async (owner) => {
     try {
-      if (owner !== 'integrations') return await channelOf(owner).check(ANSWER_MS);
-      said = await channelOf(owner).client(CellAdminServiceService).describeCell({}, { deadlineMs: ANSWER_MS });
+      if (owner !== 'integrations') return await session.channel(owner).check(ANSWER_MS);
+      said = await session.channel(owner).client(CellAdminServiceService).describeCell({}, { deadlineMs: ANSWER_MS });
     } catch (error) {
       if (isRefusedCaller(error)) faults.push(`${owner} of ${name ?? 'this cell'} does not accept CALL_CREDENTIAL.`);
       else if (!(error instanceof ApiError) || error.status !== 503) faults.push(`${owner} of ${name ?? 'this cell'}: ${(error as Error).message}`);
@@ -107,7 +133,17 @@ async function look(name: string | undefined, channelOf: (owner: Owner) => Chann
   const own = said?.cell ?? undefined;
   if (said !== undefined && name !== undefined && own !== name)
     faults.push(`The cell ${name} is called ${own ?? 'nothing'} by its integrations: set CELL there.`);
-  return { name: own ?? name ?? '-', said, away: owners.filter((owner) => silent.has(owner)), faults, channelOf };
+  return { name: own ?? name ?? '-', said, away: owners.filter((owner) => silent.has(owner)), faults, session };
+}
+
+/** What each cell says is wrong with it, and names that two cells have. */
+function faultsOf(cells: readonly Cell[]): string[] {
+  const named = Map.groupBy(
+    cells.flatMap(({ said }) => said?.cell ?? []),
+    (name) => name,
+  );
+  const twice = [...named].flatMap(([name, { length }]) => (length < 2 ? [] : `${length} cells are called ${name} by their integrations: set CELL there.`));
+  return [...cells.flatMap(({ faults }) => faults), ...twice];
 }
 
 /** Companies that no cell or several cells serve, as far as the cells have answered. */
