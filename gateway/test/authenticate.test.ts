@@ -1,9 +1,9 @@
 // How a header becomes a caller, apart from the caches and the checks of tokens, which have tests of their own.
-import type { ApiError } from '@truckroll/contract';
-import { generateApiKey, hashApiKey } from '@truckroll/contract';
+import { ApiError, generateApiKey, hashApiKey } from '@truckroll/contract';
 import type { Principal, UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
 import { createMetrics } from '@truckroll/telemetry';
 import { createAuthentication } from '../src/auth/authenticate.ts';
+import { MayBeUnknown } from '../src/auth/cells.ts';
 import type { Credential, Principals } from '../src/auth/principals.ts';
 import { Strangers } from '../src/auth/strangers.ts';
 
@@ -11,8 +11,8 @@ const CALLER = { company_id: 'acme', user_id: 'ana' } as Principal;
 const CLAIMS: UserClaims = { issuer: 'https://id.example.com', subject: 'ana', company_id: 'acme' };
 const ADDRESS = '192.0.2.7';
 
-/** Tokens are `remembered`, `new` or wrong. Every credential belongs to `caller`; `isKept` says whether memory holds it. */
-function authenticating(given: { caller?: Principal | null; isKept?: boolean; claims?: UserClaims; verifies?: boolean } = {}) {
+/** Tokens are `remembered`, `new` or wrong. Every credential belongs to `caller`, or fails with `fault`; `isKept` says whether memory holds it. */
+function authenticating(given: { caller?: Principal | null; isKept?: boolean; claims?: UserClaims; verifies?: boolean; fault?: unknown } = {}) {
   const { caller = CALLER, isKept = true, claims = CLAIMS, verifies = true } = given;
   const found: Credential[] = [];
   const strangers = new Strangers({ perMinute: 1, metrics: createMetrics('test') });
@@ -25,7 +25,7 @@ function authenticating(given: { caller?: Principal | null; isKept?: boolean; cl
   const principals = {
     find: (credential: Credential) => {
       found.push(credential);
-      return caller ?? undefined;
+      return given.fault === undefined ? (caller ?? undefined) : Promise.reject(ApiError.unavailable(given.fault));
     },
     recall: (credential: Credential) => {
       found.push(credential);
@@ -109,6 +109,15 @@ test.each([
 ])('answers %s with its own reason', async (_, header, message) => {
   const { answer } = authenticating({ caller: null });
   expect(await answer(header)).toMatchObject({ status: 401, message: expect.stringMatching(message) as string });
+});
+
+test.each<[string, boolean, unknown]>([
+  ['a cell is away that may have it', true, new MayBeUnknown()],
+  ['nothing can look it up', false, new Error('away')],
+])('answers a key with 503 if %s, and counts it against its address: %j', async (_, counts, fault) => {
+  const { answer, isOver } = authenticating({ fault });
+  for (let twice = 0; twice < 2; twice += 1) expect(await answer(`Bearer ${key}`)).toMatchObject({ status: 503 });
+  expect(isOver()).toBe(counts);
 });
 
 test('accepts no user token if no issuer is configured', async () => {

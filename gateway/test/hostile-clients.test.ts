@@ -1,5 +1,6 @@
 // Clients that could keep others from being served: the gateway spends little on them and serves the others.
 import { once } from 'node:events';
+import { generateApiKey } from '@truckroll/contract';
 import { until } from '@truckroll/testing/until';
 import { request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
 import { closeConnections, openConnection, type Connection } from './support/raw.ts';
@@ -111,8 +112,13 @@ describe('a connection that sends requests without waiting for answers', () => {
 describe('a client that continues after a rejection', () => {
   afterEach(() => void jest.useRealTimers());
 
+  const AWAY = ['scheduling', 'billing', 'reporting', 'integrations'].map((service) => `west/${service}=127.0.0.1:1`).join();
+  const madeUp = generateApiKey();
+  const stranger = () => request(`${gateway.url}/v1/invoices`, { headers: { authorization: `Bearer ${madeUp}` } });
+
   test.each([
     ['without a credential', { UNKNOWN_KEYS_PER_MINUTE: '1' }, 401, () => request(`${gateway.url}/v1/invoices`)],
+    ['with a key that may be of a cell that is away', { UNKNOWN_KEYS_PER_MINUTE: '1', CELL: 'home', CELLS: AWAY }, 503, stranger],
     ['beyond the limit of its key', { READS_PER_MINUTE: '1' }, 429, () => gateway.get('/v1/invoices')],
     ['beyond the limit of public pages', { PUBLIC_PAGES_PER_MINUTE: '1' }, 429, () => request(`${gateway.url}/docs`)],
   ])('%s is rejected a tenth of a second late', async (_, environment, status, send) => {

@@ -2,6 +2,7 @@
 import { ApiError } from '@truckroll/contract';
 import type { Principal, UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
 import { LONGEST_AUTHORIZATION, bearerOf, createKeyReader } from './bearer.ts';
+import { MayBeUnknown } from './cells.ts';
 import type { Credential, Principals } from './principals.ts';
 import type { Strangers } from './strangers.ts';
 import { expiryOf, type TokenVerifier } from './tokens.ts';
@@ -92,7 +93,15 @@ export function createAuthentication({ principals, verifyToken, strangers }: Aut
   }
 
   function judge(found: Found, addressOf: () => string, why: () => string): Promise<Principal> | Principal {
-    return found instanceof Promise ? found.then((principal) => judged(principal, addressOf, why)) : judged(found, addressOf, why);
+    if (!(found instanceof Promise)) return judged(found, addressOf, why);
+    return found.then(
+      (principal) => judged(principal, addressOf, why),
+      (error: unknown) => {
+        // It counts, because it cost a look-up in every cell, and is answered with 503, because it may be valid.
+        if (error instanceof ApiError && error.cause instanceof MayBeUnknown) strangers.noteMissing(addressOf());
+        throw error;
+      },
+    );
   }
 
   /** `why` is called after the credential was counted, so that a flood does not cost its reasons. */

@@ -18,10 +18,14 @@ export class CompanySwitching extends ApiError {
   }
 }
 
+/** A cell does not answer, and none of the others has the credential: it may be one of that cell, or made up. */
+export class MayBeUnknown extends Error {}
+
 const SWITCHING = Symbol('switching');
 
 /**
- * Finds the caller in any of the cells, and waits while the company is being switched. Rejects if no cell has the caller and one cannot answer.
+ * Finds the caller in any of the cells, and waits while the company is being switched. Rejects with MayBeUnknown if no cell has the caller and one
+ * cannot answer.
  * A single cell has no name, and is asked.
  */
 export function findIn(cells: ReadonlyMap<string | undefined, Ask>): (request: AuthenticateRequest) => Promise<Principal | undefined> {
@@ -51,7 +55,7 @@ export function findIn(cells: ReadonlyMap<string | undefined, Ask>): (request: A
       return elsewhere == null ? (principal ?? undefined) : SWITCHING;
     }
     if (places.length > 0) return SWITCHING;
-    for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
+    for (const answer of answers) if (answer.status === 'rejected') throw new MayBeUnknown('a cell does not answer', { cause: answer.reason });
     return undefined;
   }
 

@@ -54,7 +54,10 @@ export class Strangers {
     }
   }
 
-  /** Counts a request without a credential. The answer does not change, but is delayed if there have been too many (routes/middleware.ts). */
+  /**
+   * Counts a request without a credential, or with one that cannot be looked up. The answer does not change, but is delayed if there have been too
+   * many (routes/middleware.ts).
+   */
   noteMissing(address: string): void {
     this.#seen.add(networkOf(address));
   }

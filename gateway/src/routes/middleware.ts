@@ -203,6 +203,7 @@ function charge({ principal, shed, charged, startedAt }: Exchange, limiter: Limi
 }
 
 /** Whether the client exceeds a request limit: its own, its company's, or its address's. Shed requests are not delayed. */
-function isDelayed({ shed, peer = '' }: Exchange, { status }: ApiError, strangers: Strangers): boolean {
-  return !shed && (status === 429 || (status === 401 && strangers.isOver(() => peer)));
+function isDelayed({ shed, principal, peer = '' }: Exchange, { status }: ApiError, strangers: Strangers): boolean {
+  const isStranger = status === 401 || (status === 503 && principal === undefined);
+  return !shed && (status === 429 || (isStranger && strangers.isOver(() => peer)));
 }
