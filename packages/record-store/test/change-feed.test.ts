@@ -269,6 +269,20 @@ test('a transaction that stays open in another database holds the feed back, and
   }
 }, 30_000);
 
+test('refuses cursors of another database: of a later epoch, or further above what can be read than a crash explains', async () => {
+  const { positions, epoch } = await read([beginning('cats')]);
+  await expect(read(positions, { epoch: epoch + 1 })).rejects.toMatchObject({ code: 'RESYNC_REQUIRED' });
+  const above = (by: number, name: 'version' | 'began_at') =>
+    read(
+      positions.map((position) => ({ ...position, [name]: position[name] + by })),
+      { epoch },
+    );
+  for (const name of ['version', 'began_at'] as const) {
+    await expect(above(10 ** 12, name)).rejects.toMatchObject({ code: 'RESYNC_REQUIRED' });
+    expect((await above(10 ** 6, name)).changes).toEqual([]);
+  }
+});
+
 // Last, because the epoch stays.
 test('a restore refuses older cursors, wakes their polls, and raises every version, in digests too', async () => {
   const cat = randomUUID();

@@ -244,6 +244,19 @@ test.each(['up', 'down'])('a poll goes on over a move %s: it is woken by what al
   expect(await reader.digestsOf(to)).toEqual(reader.sums());
 });
 
+test('a company that is put back into the database that it left, without its later changes, refuses the cursors of the other one', async () => {
+  await stock(one);
+  const [reader, earlier] = [new Reader(), new Reader()];
+  await earlier.drain(one);
+  await chooseShift(movedFeed(one, two), signal);
+  await send(one, two, new Map());
+  await arrive(movedFeed(one, two));
+  await endArrival(movedFeed(one, two), signal);
+  await reader.drain(two);
+  await expect(reader.page(one)).rejects.toMatchObject({ code: 'RESYNC_REQUIRED' });
+  expect(await earlier.drain(one)).toEqual([]);
+});
+
 test('companies that have always been there are shown as before, in one answer with one that has moved', async () => {
   const other = randomUUID();
   await put(two.database, other, 'cats', randomUUID());
