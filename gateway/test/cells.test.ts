@@ -118,6 +118,19 @@ test('a poll that was held while its company moved begins again in the other cel
   expect([calls, again]).toEqual([['home', 'west'], ['home']]);
 });
 
+test('a poll that ends by what its cell last knew reads again if its company has moved meanwhile', async () => {
+  const answered: string[] = [];
+  const held: Held = { over: Promise.resolve(async () => void answered.push('home')), again: () => Promise.reject(AWAY) };
+  const { calls, exchange, handle } = request({ home: () => Promise.resolve(held), west: done });
+  const first = (await handle()) as Held;
+  const answer = (await first.over)!;
+  expect([await answer(), answered]).toEqual([undefined, ['home']]);
+  exchange.principal!.cell = 'west';
+  expect([await answer(), answered]).toEqual([false, ['home']]);
+  await first.again();
+  expect(calls).toEqual(['home', 'west']);
+});
+
 test('an operation of a single cell is not changed', () => {
   const operation = {} as CompiledOperation;
   expect(acrossCells(new Map([[undefined, operation]]), async () => undefined)).toBe(operation);

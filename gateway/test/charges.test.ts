@@ -8,7 +8,7 @@ import { HeldCallers } from '../src/auth/held-callers.ts';
 import { Strangers } from '../src/auth/strangers.ts';
 import { createRequestLog } from '../src/http/request-log.ts';
 import { createApi } from '../src/routes/api.ts';
-import type { CompiledOperation } from '../src/routes/operation.ts';
+import type { CompiledOperation, Held } from '../src/routes/operation.ts';
 import { request } from './support/gateway.ts';
 import { standInIdentities } from './support/stand-ins.ts';
 
@@ -119,6 +119,14 @@ test('counts a request once, for the class of the operation that answers it, and
   // What Express calls after the answer, it calls in the same turn.
   await new Promise((resolve) => setImmediate(resolve));
   expect(api.counted).toEqual(['writes']);
+  await api.stop();
+});
+
+test('a request that was held, and then has no answer after all, takes a slot again to go on', async () => {
+  const held: Held = { over: Promise.resolve(() => Promise.resolve(false as const)), again: () => Promise.reject(ApiError.notFound()) };
+  const api = await serve({ operations: [POST], compile: handledBy(async () => held) });
+  expect((await request(api.url, { method: 'POST' })).status).toBe(404);
+  expect(api.left).toHaveLength(2);
   await api.stop();
 });
 

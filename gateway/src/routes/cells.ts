@@ -11,9 +11,13 @@ export function acrossCells(cells: ReadonlyMap<string | undefined, CompiledOpera
     const cell = cellOf(exchange);
     const operation = cells.get(cell);
     if (operation === undefined) throw ApiError.unavailable(new Error(`the cell ${cell} is not in CELLS`));
-    // A poll that was held while its company moved begins again in the other cell.
+    // A poll that was held while its company moved begins again in the other cell, and does not say what the first cell last knew.
+    const isHere = (): boolean => cellOf(exchange) === cell;
     const resumable = (held: Held | void): Held | void =>
-      held && { over: held.over, again: async () => (cellOf(exchange) === cell ? resumable(await held.again()) : handle(exchange, values, body)) };
+      held && {
+        over: held.over.then((answer) => answer && (async () => (isHere() ? answer() : false))),
+        again: async () => (isHere() ? resumable(await held.again()) : handle(exchange, values, body)),
+      };
     return resumable(await operation.handle(exchange, values, body));
   }
   return {

@@ -152,7 +152,7 @@ export function operationHandler({ baseline, weight, handle }: CompiledOperation
       if (held === undefined) return;
       const answer = await heldCallers.hold(exchange, held.over);
       authenticatedAt = performance.now();
-      if (answer !== undefined) return answer();
+      if (answer !== undefined && (await answer()) !== false) return;
       proceed = held.again;
     }
   };

@@ -40,8 +40,11 @@ export interface CompiledOperation {
 
 /** An answer that waits without a slot of the limiter. */
 export interface Held {
-  /** Resolves when the request continues: to a function that answers without a slot, or to undefined if `again` must be called with one. */
-  readonly over: Promise<(() => Promise<void>) | undefined>;
+  /**
+   * Resolves when the request continues: to a function that answers without a slot, or to undefined if `again` must be called with one. The
+   * function resolves to false if it has not answered, and `again` must be called after all.
+   */
+  readonly over: Promise<(() => Promise<void | false>) | undefined>;
   again(): Promise<Held | void>;
 }
 
