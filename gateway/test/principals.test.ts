@@ -54,20 +54,37 @@ test('finds in Redis what another gateway has shared, without a call to integrat
   expect(counted.asked).toBe(0);
 });
 
-test('asks again, past what it keeps, when its caller says that this may be out of date', async () => {
-  const { principals, counted } = principalsOf({ company_id: 'c', user_id: 'u' });
+test('asks again, past what it keeps, when its caller says that this may be out of date: once a second, and at once after a revocation', async () => {
+  let ms = 0;
+  const { principals, counted } = principalsOf({ company_id: 'c', user_id: 'u' }, { elapsedMs: () => ms });
+  const renewed = async (): Promise<number> => {
+    expect(await principals.renew(credential('valid', 1))).toMatchObject({ company_id: 'c' });
+    return counted.asked;
+  };
   await principals.find(credential('valid', 1));
-  await principals.renew(credential('valid', 1));
-  expect(counted.asked).toBe(2);
+  expect([await renewed(), await renewed()]).toEqual([2, 2]);
+  principals.forget({ kind: 'company', id: 'c' });
+  expect([await renewed(), await renewed()]).toEqual([3, 3]);
+  ms = 1000;
+  expect(await renewed()).toBe(4);
+});
+
+test('does not take for new what was asked before it became out of date', async () => {
+  const answers: ((principal: Principal) => void)[] = [];
+  const { principals } = principalsOf({}, { ask: () => new Promise((resolve) => answers.push(resolve)) });
+  const found = principals.find(credential('valid', 1));
+  const renewed = principals.renew(credential('valid', 1));
+  for (const [index, cell] of ['home', 'west'].entries()) answers[index]?.({ company_id: 'c', cell } as Principal);
+  expect([(await found)?.cell, (await renewed)?.cell]).toEqual(['home', 'west']);
 });
 
 test('does not take from Redis a caller of a cell that it does not have', async () => {
   const seal = createIdentitySeal(new KeyRing([['k1', Buffer.alloc(32, 1)]]));
-  const text = seal.seal('key:abc', 'e1', { ...Principal.decode(new Uint8Array()), company_id: 'c', cell: 'west' });
+  const text = seal.seal('cells:key:abc', 'e1', { ...Principal.decode(new Uint8Array()), company_id: 'c', cell: 'west' });
   const redis = { run: async () => ['e1', text] } as unknown as PrincipalsOptions['redis'];
   for (const [cells, asked] of [
     [['home', 'west'], 0],
-    [[undefined], 1],
+    [['home'], 1],
   ] as const) {
     const { principals, counted } = principalsOf({}, { seal, redis, serves: (cell) => (cells as readonly unknown[]).includes(cell) });
     await principals.find({ ...credential('abc', 2), shared: true });
@@ -139,7 +156,7 @@ test('expires a key at its time, to the microsecond, also from the cache', async
 });
 
 /** A gateway whose Redis is a map. The test decides what happens during a call to integrations or Redis, and whether revocations arrive. */
-function listening(more: Partial<Principal> = {}) {
+function listening(more: Partial<Principal> = {}, options: Partial<PrincipalsOptions> = {}) {
   const valid = { ...Principal.decode(new Uint8Array()), company_id: 'c', user_id: 'u', key_id: 'k', ...more };
   const shared = { ...credential('abc', 1), shared: true };
   const seal = createIdentitySeal(new KeyRing([['k1', Buffer.alloc(32, 1)]]));
@@ -177,6 +194,7 @@ function listening(more: Partial<Principal> = {}) {
       world.whileAsked();
       return valid;
     },
+    ...options,
   });
   const sharedText = () => values.get('truckroll:identity:key:abc') ?? '';
   return {
@@ -185,7 +203,7 @@ function listening(more: Partial<Principal> = {}) {
     set,
     values,
     find: () => principals.find(shared),
-    opens: (epoch: string) => seal.open(shared.cacheKey, epoch, sharedText()) !== undefined,
+    opens: (epoch: string, text = sharedText()) => seal.open(shared.cacheKey, epoch, text) !== undefined,
   };
 }
 
@@ -231,6 +249,14 @@ test('shares an answer for as long as it may be trusted, and under the name of i
   await find();
   await new Promise(setImmediate);
   expect(set).toEqual([['truckroll:identity:key:abc', { type: 'EX', value: 900 }]]);
+});
+
+test('shares a caller of a named cell so that a gateway of 1.3.0, which would send it to another cell, neither finds nor trusts the entry', async () => {
+  const { find, set, values, opens } = listening({ cell: 'west' }, { serves: (cell) => cell === 'west' });
+  await find();
+  await new Promise(setImmediate);
+  expect(set.map(([key]) => key)).toEqual(['truckroll:identity:cells:key:abc']);
+  expect(opens('e1', values.get('truckroll:identity:cells:key:abc'))).toBe(false);
 });
 
 test('asks integrations while Redis has no epoch, and shares nothing under none', async () => {

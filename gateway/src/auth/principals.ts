@@ -34,6 +34,8 @@ interface Entry {
   /** Whether the answer came from integrations rather than from Redis. */
   firstHand: boolean;
   refreshing: boolean;
+  /** Whether `renew` asked. */
+  renewed?: boolean;
 }
 
 export interface PrincipalsOptions {
@@ -69,7 +71,7 @@ export class Principals {
   /** The caller, or undefined if the credential is not valid. Throws ApiError 503 if neither cache nor integrations can answer. */
   find(credential: Credential): Promise<Principal | undefined> | Principal | undefined {
     const entry = this.#kept(credential);
-    return entry === undefined ? this.#once(credential, () => this.#look(credential)) : this.#principalOf(credential, entry);
+    return entry === undefined ? this.#once(credential.cacheKey, () => this.#look(credential)) : this.#principalOf(credential, entry);
   }
 
   /** What `find` answers from memory; undefined if it would have to ask. */
@@ -83,10 +85,14 @@ export class Principals {
     return this.#kept(credential) !== undefined;
   }
 
-  /** As `find`, past the caches: by asking. */
-  renew(credential: Credential): Promise<Principal | undefined> {
-    this.#entries.delete(credential.cacheKey);
-    return this.#once(credential, () => this.#ask(credential, undefined));
+  /** As `find`, past the caches: by asking, unless `renew` did less than a second ago and nothing was revoked since. */
+  renew(credential: Credential): Promise<Principal | undefined> | Principal | undefined {
+    const { cacheKey } = credential;
+    const entry = this.#entries.get(cacheKey);
+    if (entry?.renewed === true && this.#isYoung(entry)) return this.#unexpired(entry.principal);
+    this.#entries.delete(cacheKey);
+    // A look-up that is under way may have been answered before the company moved.
+    return this.#once(`renew ${cacheKey}`, () => this.#ask(credential, undefined, true));
   }
 
   forget({ kind, id }: Invalidation): void {
@@ -118,18 +124,20 @@ export class Principals {
   }
 
   #believable(entry: Entry): boolean {
-    const young = this.#elapsedMs() - entry.askedAt < UNPROVEN_MS;
-    if (entry.principal === undefined) return young;
-    return this.#options.invalidations.proven() || (entry.firstHand && young);
+    if (entry.principal === undefined) return this.#isYoung(entry);
+    return this.#options.invalidations.proven() || (entry.firstHand && this.#isYoung(entry));
+  }
+
+  #isYoung({ askedAt }: Entry): boolean {
+    return this.#elapsedMs() - askedAt < UNPROVEN_MS;
   }
 
   /** Concurrent requests with one credential share one look-up. */
-  #once(credential: Credential, look: () => Promise<Principal | undefined>): Promise<Principal | undefined> {
-    const { cacheKey } = credential;
-    let work = this.#underWay.get(cacheKey);
+  #once(name: string, look: () => Promise<Principal | undefined>): Promise<Principal | undefined> {
+    let work = this.#underWay.get(name);
     if (work === undefined) {
-      work = look().finally(() => this.#underWay.delete(cacheKey));
-      this.#underWay.set(cacheKey, work);
+      work = look().finally(() => this.#underWay.delete(name));
+      this.#underWay.set(name, work);
     }
     return work;
   }
@@ -155,7 +163,7 @@ export class Principals {
     return this.#ask(credential, state?.epoch);
   }
 
-  async #ask(credential: Credential, epoch: string | undefined): Promise<Principal | undefined> {
+  async #ask(credential: Credential, epoch: string | undefined, renewed = false): Promise<Principal | undefined> {
     const generation = this.#options.invalidations.generation;
     const askedAt = this.#elapsedMs();
     let principal: Principal | undefined;
@@ -164,7 +172,7 @@ export class Principals {
     } catch (error) {
       throw error instanceof CompanySwitching ? error : ApiError.unavailable(error);
     }
-    this.#keep(credential, { principal, askedAt, firstHand: true, refreshing: false }, generation);
+    this.#keep(credential, { principal, askedAt, firstHand: true, refreshing: false, renewed }, generation);
     if (principal !== undefined && epoch !== undefined) this.#share(credential, principal, epoch);
     return this.#unexpired(principal);
   }
@@ -184,11 +192,11 @@ export class Principals {
   async #sharedState(credential: Credential): Promise<{ epoch: string; principal?: Principal } | undefined> {
     try {
       const [epoch, text] = await this.#options.redis.run('read_identity', (client) =>
-        Promise.all([client.get(IDENTITY_EPOCH_KEY), client.get(sharedKey(credential))]),
+        Promise.all([client.get(IDENTITY_EPOCH_KEY), client.get(sharedKey(this.#sharedName(credential)))]),
       );
       if (typeof epoch !== 'string') return undefined;
-      const principal = typeof text === 'string' ? this.#options.seal.open(credential.cacheKey, epoch, text) : undefined;
-      const isServed = principal !== undefined && (this.#options.serves?.(principal.cell ?? undefined) ?? true);
+      const principal = typeof text === 'string' ? this.#options.seal.open(this.#sharedName(credential), epoch, text) : undefined;
+      const isServed = principal !== undefined && this.#serves(principal.cell ?? undefined);
       return !isServed || this.#wasRevoked(credential, principal) ? { epoch } : { epoch, principal };
     } catch {
       return undefined;
@@ -208,13 +216,23 @@ export class Principals {
     return end == null || end > this.#now() ? principal : undefined;
   }
 
+  #serves(cell: string | undefined): boolean {
+    return this.#options.serves?.(cell) ?? true;
+  }
+
+  /** Where cells have names, identities do too: gateways of 1.3.0 would take them without the cell. */
+  #sharedName({ cacheKey }: Credential): string {
+    return this.#serves(undefined) ? cacheKey : `cells:${cacheKey}`;
+  }
+
   #share(credential: Credential, principal: Principal, epoch: string): void {
-    const text = this.#options.seal.seal(credential.cacheKey, epoch, principal);
+    const name = this.#sharedName(credential);
+    const text = this.#options.seal.seal(name, epoch, principal);
     const expiration = { type: 'EX', value: SHARED_SECONDS } as const;
-    this.#options.redis.run('keep_identity', (client) => client.set(sharedKey(credential), text, { expiration })).catch(() => undefined);
+    this.#options.redis.run('keep_identity', (client) => client.set(sharedKey(name), text, { expiration })).catch(() => undefined);
   }
 }
 
-function sharedKey(credential: Credential): string {
-  return `truckroll:identity:${credential.cacheKey}`;
+function sharedKey(name: string): string {
+  return `truckroll:identity:${name}`;
 }
