@@ -81,6 +81,12 @@ test.each([
   expect([limitClass, consumed, called.length, res.written[0]]).toEqual(['writes', counted, 1, 202]);
 });
 
+test('counts the writes of a request once that goes to a second cell', async () => {
+  const { run, consumed, called } = compiled('RedeliverWebhooks');
+  for (let cells = 0; cells < 2; cells += 1) await run([IDS[0]!], { deliveryIds: IDS });
+  expect([consumed, called.length]).toEqual([[['writes', 2]], 2]);
+});
+
 test('makes no call if the writes of one request exceed the limit', async () => {
   const { run, called, res } = compiled('RedeliverWebhooks', { exceeded: true });
   await expect(run([IDS[0]!], { deliveryIds: IDS })).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 7 });

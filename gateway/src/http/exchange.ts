@@ -42,6 +42,8 @@ export interface Exchange extends RequestContext {
   shed?: boolean;
   /** The request has a slot or waits for one, so the limiter charges its company. */
   charged?: boolean;
+  /** All writes in the body are counted against the limits. */
+  counted?: boolean;
   /** Size of the answer's body. */
   bytes?: number;
   errorCode?: string;

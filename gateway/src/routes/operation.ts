@@ -110,7 +110,11 @@ export function compileOperation(operation: Operation, context: OperationContext
       throw ApiError.invalid(problems.slice(0, MOST_PROBLEMS));
     }
     const more = writesIn(body, message) - 1;
-    if (more > 0) refuseBeyond(exchange, await limits.consume(principal, limitClass, more));
+    // A request that is sent on to another cell was counted in the first.
+    if (more > 0 && exchange.counted !== true) {
+      exchange.counted = true;
+      refuseBeyond(exchange, await limits.consume(principal, limitClass, more));
+    }
 
     const scope: CursorScope = { companyId: principal.company_id, operation: operation.name, filters: query.filters };
     const after = query.cursor === undefined ? undefined : openCursor(cursors, scope, query.cursor, nextCursor);
