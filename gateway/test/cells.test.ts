@@ -118,7 +118,7 @@ test('a poll that was held while its company moved begins again in the other cel
   expect([calls, again]).toEqual([['home', 'west'], ['home']]);
 });
 
-test('a poll that ends by what its cell last knew reads again if its company has moved meanwhile', async () => {
+test('a poll that ends by what its cell last knew reads again if its company has moved', async () => {
   const answered: string[] = [];
   const held: Held = { over: Promise.resolve(async () => void answered.push('home')), again: () => Promise.reject(AWAY) };
   const { calls, exchange, handle } = request({ home: () => Promise.resolve(held), west: done });

@@ -69,7 +69,7 @@ test('asks again, past what it keeps, when its caller says that this may be out 
   expect(await renewed()).toBe(4);
 });
 
-test('does not take for new what was asked before it became out of date', async () => {
+test('does not share a look-up that began before its caller said so', async () => {
   const answers: ((principal: Principal) => void)[] = [];
   const { principals } = principalsOf({}, { ask: () => new Promise((resolve) => answers.push(resolve)) });
   const found = principals.find(credential('valid', 1));
