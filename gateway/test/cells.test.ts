@@ -1,10 +1,15 @@
 // Which cell a caller's requests go to, where several cells share a gateway.
-import { ApiError } from '@truckroll/contract';
+import { EventEmitter } from 'node:events';
+import { ApiError, owners } from '@truckroll/contract';
 import type { AuthenticateResponse, Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import type { ReadChangesRequest } from '@truckroll/contract/gen/records/v1/changes';
 import { MayBeUnknown, findIn } from '../src/auth/cells.ts';
 import { acrossCells } from '../src/routes/cells.ts';
+import { compileChanges, type ChangesContext } from '../src/changes/operations.ts';
 import type { Exchange } from '../src/http/exchange.ts';
+import { UnsentAnswers } from '../src/http/unsent.ts';
 import type { CompiledOperation, Held } from '../src/routes/operation.ts';
+import { operation as named } from './support/operation.ts';
 
 const KEY = { key_hash: Buffer.from('key') };
 const CALLER: AuthenticateResponse = { principal: { company_id: 'acme' } as Principal };
@@ -129,6 +134,24 @@ test('a poll that ends by what its cell last knew reads again if its company has
   expect([await answer(), answered]).toEqual([false, ['home']]);
   await first.again();
   expect(calls).toEqual(['home', 'west']);
+});
+
+test('a poll that begins again waits no longer than its client said', async () => {
+  const waits: number[] = [];
+  const hold = async (...[, , ms]: unknown[]): Promise<never> => {
+    waits.push(ms as number);
+    throw AWAY;
+  };
+  const readChanges = async ({ positions }: ReadChangesRequest) => ({ changes: [], positions, epoch: 0, more: false, as_of: 1, placed: true });
+  const channels = Object.fromEntries(owners.map((owner) => [owner, { client: () => ({ readChanges }) }]));
+  const context = { services: { channels }, polls: { hold }, unsent: new UnsentAnswers() } as unknown as ChangesContext;
+  const { handle } = compileChanges(named('ListChanges'), context)!;
+  for (const ago of [0, 30_000]) {
+    const startedAt = performance.now() - ago;
+    const exchange = { principal: { company_id: 'acme' }, query: 'wait=30', startedAt, res: new EventEmitter() };
+    await expect(handle(exchange as unknown as Exchange, [], Buffer.alloc(0))).rejects.toBe(AWAY);
+  }
+  expect(waits.map((ms) => ms > 0)).toEqual([true, false]);
 });
 
 test('an operation of a single cell is not changed', () => {
