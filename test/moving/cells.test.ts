@@ -118,7 +118,7 @@ test('`truckroll cells` names the cells, and companies that two cells serve or n
   expect(await names(moves)).toMatchObject({ names: ['moves'] });
 });
 
-test('a cell that has heard of a company without having its rows does not become its cell, nor hinder the others', async () => {
+test('a cell that knows of a company without having its rows does not become its cell, nor hinder the others', async () => {
   await west.database.query({ text: `insert into integrations.company_places values ($1, 'home')`, values: [stays.id] });
   expect(await command('cells', 'settle', stays.id, '--in', 'west')).toMatchObject({ code: 1, stderr: expect.stringContaining('it has no rows of it') });
   expect(await command('cells', 'settle', stays.id, '--in', 'home')).toMatchObject({ code: 0, stdout: expect.stringContaining('"frozen_in":[]') });
