@@ -28,7 +28,7 @@ const DIRECTION: Record<string, string[]> = {
   'packages/cli': ['client', 'contract/formula'],
   'tools/demo-company': ['contract'],
   'tools/local-stack': ['contract/components', 'contract/gen', 'process/addresses', 'grpc'],
-  'tools/cli': [...FOUNDATION, 'erasure', 'outbox', 'client', 'integrator-cli', 'demo-company', 'local-stack', '*/restored', '*/schema'],
+  'tools/cli': [...FOUNDATION, 'change-feed', 'erasure', 'outbox', 'client', 'integrator-cli', 'demo-company', 'local-stack', '*/restored', '*/schema'],
   gateway: ['contract', 'telemetry', 'process', 'grpc', 'redis'],
   'gateway/console': ['client', 'contract/formula'],
   services: [...FOUNDATION, 'catch-up', 'change-feed', 'erasure', 'outbox', 'mail', 'record-store', 'redis', 'webhook-targets'],

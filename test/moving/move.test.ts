@@ -1,11 +1,11 @@
-// A company moves to another cell while it is written to, and the command dies at each of its words in turn. Two installations: each has a
-// PostgreSQL, topics and services of its own.
+// A company moves to another cell and back while it is read and written, and the command dies in each of its steps. Two cells: each has a
+// PostgreSQL, topics and services, and one gateway knows both.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { owners } from '@truckroll/contract';
+import { addressVariable, owners } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
@@ -50,18 +50,16 @@ class Died extends Error {}
 
 type Outcome = { readonly code: number; readonly stdout: string; readonly words: readonly string[] };
 
-/** The command, which dies before it says a word for which `dies` is true. */
-async function move(
-  args: readonly string[],
-  { dies = () => false, id = moving.id }: { dies?: (word: string, n: number) => boolean; id?: string } = {},
-): Promise<Outcome> {
+/** The command, which dies when it says something that begins with `dies`. */
+async function move(args: readonly string[], { dies, id = moving.id, back = false }: { dies?: string; id?: string; back?: boolean } = {}): Promise<Outcome> {
   let stdout = '';
   const words: string[] = [];
   const write = (word: string): void => {
     words.push(word);
-    if (dies(word, words.length)) throw new Died(word);
+    if (dies !== undefined && word.startsWith(dies)) throw new Died(word);
   };
-  const env = { ...environment(here, ''), ...environment(there, 'TO_') };
+  const [from, to] = back ? [there, here] : [here, there];
+  const env = { ...environment(from, ''), ...environment(to, 'TO_') };
   const signal = new AbortController().signal;
   const code = await run(['--json', 'company', 'move', id, ...args], {
     env,
@@ -97,18 +95,60 @@ async function countsOfOther(): Promise<Record<string, number>> {
   return found;
 }
 
-/** What a move leaves in PostgreSQL. */
+/** What is left of a move, except how the feed of the company is shown where it lives. */
 async function traces(): Promise<unknown[]> {
   const found: unknown[] = [];
   for (const system of [here, there]) {
     found.push(...(await rowsOf(system, 'select slot_name from pg_replication_slots')));
     found.push(...(await rowsOf(system, 'select pubname from pg_publication')));
     found.push(...(await rowsOf(system, 'select subname from pg_subscription')));
-    found.push(...(await rowsOf(system, 'select company_id from integrations.moves')));
+    found.push(...(await rowsOf(system, 'select company_id from integrations.moves union select company_id from integrations.company_places')));
     for (const owner of owners) found.push(...(await rowsOf(system, `select company_id from ${owner}.frozen_companies`)));
-    found.push(...(await rowsOf(system, `select tgname from pg_trigger where tgname like 'frozen%'`)));
+    found.push(...(await rowsOf(system, `select tgname from pg_trigger where tgname like any(array['frozen%', 'arriving%'])`)));
   }
   return found;
+}
+
+/** The schemas that show versions of the feed as others than they store. */
+async function shifted(system: System): Promise<string[]> {
+  const found: string[] = [];
+  for (const owner of owners) if ((await rowsOf(system, `select from ${owner}.shifts where company_id = $1`, moving.id)).length > 0) found.push(owner);
+  return found;
+}
+
+const FEED = '/api/v1/integrations/changes';
+
+/** Ids of accounts in the feed after the cursor, or of all, as the one gateway shows them. */
+async function changes(after?: string): Promise<{ cursor: string; ids: string[] }> {
+  const ids: string[] = [];
+  for (let cursor = after; ; ) {
+    const { status, body } = await here.get(moving, `${FEED}?kinds=accounts${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+    // Not 410 either.
+    expect(status).toBe(200);
+    ids.push(...body.data.map(({ id }: { id: string }) => id));
+    cursor = body.nextCursor as string;
+    if (!body.hasMore) return { cursor, ids };
+  }
+}
+
+const digestSince = async (cursor: string) => (await here.get(moving, `${FEED}/digest?kinds=accounts&cursor=${encodeURIComponent(cursor)}`)).body;
+
+/** Stores an account in the cell, and expects nothing else in the feed after the cursor. */
+async function expectNextChange(system: System, cursor: string): Promise<void> {
+  const account = line.account();
+  expect((await system.importRecords(moving, 'accounts', [account])).created).toBe(1);
+  const seen = await until(
+    'the change',
+    async () => (await changes(cursor)).ids,
+    (ids) => ids.length > 0,
+  );
+  expect(seen).toEqual([account['id']]);
+}
+
+/** What the one gateway answers to a read: the status, and when to come again. */
+async function read(): Promise<string> {
+  const { status, headers } = await here.get(moving, '/v1/accounts?limit=1');
+  return status === 200 ? '200' : `${status} ${headers.get('retry-after')}`;
 }
 
 async function record(system: System, company: TestCompany): Promise<string> {
@@ -123,8 +163,10 @@ beforeAll(async () => {
   receiver = await startReceiver((response) => void response.writeHead(204).end());
   // Both cells read what the other one has encrypted.
   const secretKey = randomBytes(32);
-  here = await startSystem({ storage: { ...newStorage(left), secretKey }, webhookAllowedTargets: [receiver.target] });
-  there = await startSystem({ storage: { ...newStorage(right), secretKey }, webhookAllowedTargets: [receiver.target] });
+  const settings = { webhookAllowedTargets: [receiver.target] };
+  there = await startSystem({ ...settings, storage: { ...newStorage(right), secretKey }, cell: 'west' });
+  const CELLS = owners.map((owner) => `west/${owner}=${there.gatewayEnvironment[addressVariable(owner)]}`).join();
+  here = await startSystem({ ...settings, storage: { ...newStorage(left), secretKey }, cell: 'home', gatewaySettings: { CELL: 'home', CELLS } });
   dispatcher = createWebhookDispatcher({
     ...webhookDispatcherConfig(here.dispatcherEnvironment),
     ...testConfig,
@@ -144,9 +186,9 @@ afterAll(async () => {
 }, MINUTES);
 
 test('refuses what could not end well, before it changes anything', async () => {
-  // The other cell has made fewer changes: consumers of the feed would miss some there.
-  expect((await move(['--check'])).words.join()).toContain('has not reached the feed positions of integrations, scheduling, billing, reporting');
-  for (const owner of owners) await rowsOf(there, `select setval('${owner}.outbox_id_seq', 1000000000000)`);
+  await rowsOf(there, `insert into billing.catch_up (task, subject) values ('feed', 'refunds of before')`);
+  expect((await move([])).words.join()).toContain('In the other cell, billing still prepares the change feed of refunds of before');
+  await rowsOf(there, `delete from billing.catch_up where subject = 'refunds of before'`);
   expect((await move([], { id: randomUUID() })).words.join()).toContain('There is no company');
   expect((await move(['--abort'])).words.join()).toContain('No move');
   expect((await move(['--confirm'])).words.join()).toContain('has not been moved');
@@ -179,42 +221,49 @@ test('says what it would move', async () => {
 });
 
 test(
-  'can be given up wherever it stands',
+  'finds a table that was left out, leaves the company where it was, and can be given up',
   async () => {
     const before = await countsOfOther();
-    for (const begins of ['comparing', 'the other cell has everything']) {
-      await expect(move([], { dies: (word) => word.startsWith(begins) })).rejects.toThrow(Died);
-      await expect(move(['--abort'], { dies: (word) => word.startsWith('giving up') })).rejects.toThrow(Died);
-      expect((await move([])).words.join()).toContain('run --abort again');
-      expect(await move(['--abort'])).toMatchObject({ code: 0 });
-      expect(await traces()).toEqual([]);
-      expect(await counts(there, moving)).toEqual({});
-      await record(here, moving);
-    }
+    await expect(move([], { dies: 'comparing' })).rejects.toThrow(Died);
+    await rowsOf(here, `alter publication move_${moving.id.replaceAll('-', '')} drop table scheduling.service_requests`);
+    await record(here, moving);
+    const { code, words } = await move([]);
+    expect([code, words.join()]).toEqual([1, expect.stringContaining('The rows of scheduling.service_requests differ')]);
+    await record(here, moving);
+    await expect(move(['--abort'], { dies: 'giving up' })).rejects.toThrow(Died);
+    expect((await move([])).words.join()).toContain('run --abort again');
+    expect(await move(['--abort'])).toMatchObject({ code: 0 });
+    expect([await traces(), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
     expect(await countsOfOther()).toEqual(before);
   },
   2 * MINUTES,
 );
 
 test(
-  'finds a table that was left out, and leaves the company where it was',
+  'can be given up until the other cell takes the company over, and its requests are answered here again',
   async () => {
-    await expect(move([], { dies: (word) => word.startsWith('comparing') })).rejects.toThrow(Died);
-    await rowsOf(here, `alter publication move_${moving.id.replaceAll('-', '')} drop table scheduling.service_requests`);
+    await expect(move([], { dies: 'closing' })).rejects.toThrow(Died);
+    // The freeze is prepared, so that it need not wait for transactions of others.
+    expect((await rowsOf(here, `select from pg_trigger where tgname like 'frozen%'`)).length).toBeGreaterThan(100);
     await record(here, moving);
-    const { code, words } = await move([]);
-    expect([code, words.join()]).toEqual([1, expect.stringContaining('The rows of scheduling.service_requests differ')]);
-    await record(here, moving);
+    await expect(move([], { dies: 'the other cell has everything' })).rejects.toThrow(Died);
+    await until('requests to be held', read, (answer) => answer === '503 1');
     expect(await move(['--abort'])).toMatchObject({ code: 0 });
-    expect(await traces()).toEqual([]);
+    expect(await read()).toBe('200');
+    await record(here, moving);
+    expect([await traces(), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
   },
   2 * MINUTES,
 );
 
+/** What it says at the end of each step, or in it. */
+const DEATHS = ['copied', 'comparing', 'frozen', 'the other cell has everything', 'the company works', 'clearing'];
+
 test(
-  'moves a company that is written to, although the command dies at each of its words in turn',
+  'moves a company that is read and written, although the command dies in each of its steps',
   async () => {
     const acknowledged: string[] = [];
+    const answers = new Set<string>();
     let goesOn = true;
     const client = async (): Promise<void> => {
       for (let at = here; goesOn; ) {
@@ -223,28 +272,22 @@ test(
           // At a rate: the copy would never end otherwise on a busy machine.
           await pause(20);
         } catch (error) {
-          // Frozen: the client asks the other cell, as it would by a directory.
+          // Frozen: intake has no gateway that would find the other cell for it.
           expect((error as { status?: number }).status).toBe(503);
           at = at === here ? there : here;
           await pause(50);
         }
       }
     };
-    const clients = [client(), client()];
-    const accounts = await rowsOf(here, `select id, document, change_version from scheduling.accounts where company_id = $1 order by id`, moving.id);
-    let died = 0;
-    for (;;) {
-      const word = died + 1;
-      const outcome = await move([], { dies: (_, n) => n === word }).catch((error: unknown) => {
-        if (!(error instanceof Died)) throw error;
-      });
-      if (outcome !== undefined) {
-        expect(outcome).toMatchObject({ code: 0, stdout: expect.stringContaining('"step":"moved"') });
-        break;
-      }
-      died += 1;
-    }
-    expect(died).toBeGreaterThan(5);
+    const reader = async (): Promise<void> => {
+      for (; goesOn; await pause(50)) answers.add(await read());
+    };
+    const clients = [client(), client(), reader()];
+    const accounts = await rowsOf(here, `select id, document from scheduling.accounts where company_id = $1 order by id`, moving.id);
+    const { cursor } = await changes();
+    const digest = await digestSince(cursor);
+    for (const dies of DEATHS) await expect(move([], { dies })).rejects.toThrow(Died);
+    expect(await move([])).toMatchObject({ code: 0, stdout: expect.stringContaining('"step":"moved"') });
     const before = acknowledged.length;
     await until(
       'requests there',
@@ -253,12 +296,16 @@ test(
     );
     goesOn = false;
     await Promise.all(clients);
+    // One address: the key is accepted there all the time, or has to come again while the company is switched.
+    expect([...answers].filter((answer) => answer !== '503 1')).toEqual(['200']);
+    expect(await read()).toBe('200');
     const stored = await rowsOf<{ id: string }>(there, 'select id from scheduling.service_requests where company_id = $1', moving.id);
     const ids = new Set(stored.map(({ id }) => id));
     expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
-    expect(await rowsOf(there, `select id, document, change_version from scheduling.accounts where company_id = $1 order by id`, moving.id)).toEqual(accounts);
-    // Its key opens it there.
-    expect((await there.get(moving, '/v1/accounts?limit=1')).status).toBe(200);
+    expect(await rowsOf(there, `select id, document from scheduling.accounts where company_id = $1 order by id`, moving.id)).toEqual(accounts);
+    // A copy that was kept by the feed of the first cell is kept by that of the other one.
+    expect((await digestSince(cursor)).data).toEqual(digest.data);
+    await expectNextChange(there, cursor);
     expect(await move(['--abort'])).toMatchObject({ code: 1, words: [expect.stringContaining('in the other cell already')] });
   },
   3 * MINUTES,
@@ -268,21 +315,34 @@ test(
   'deletes the company here when that is confirmed, and nothing of another',
   async () => {
     const before = await countsOfOther();
-    await expect(move(['--confirm'], { dies: (word) => word.startsWith('deleting') })).rejects.toThrow(Died);
+    await expect(move(['--confirm'], { dies: 'deleting' })).rejects.toThrow(Died);
     expect(await move(['--confirm'])).toMatchObject({ code: 0, words: [expect.stringContaining('deleting')] });
     expect(await counts(here, moving)).toEqual({});
     expect(await countsOfOther()).toEqual(before);
     expect(await traces()).toEqual([]);
-    await until(
-      'the gateway here to forget the key',
-      async () => (await here.get(moving, '/v1/accounts?limit=1')).status,
-      (status) => status === 401,
-    );
-    expect((await there.get(moving, '/v1/accounts?limit=1')).status).toBe(200);
+    expect(await read()).toBe('200');
     expect((await here.get(other, '/v1/accounts?limit=1')).status).toBe(200);
     const { companies } = await there.channel('integrations').client(CompanyAdminServiceService).listCompanies({});
     expect(companies.map(({ id, frozen_at }) => [id, frozen_at ?? null])).toEqual([[moving.id, null]]);
     await record(there, moving);
+  },
+  2 * MINUTES,
+);
+
+test(
+  'moves back, and the same cursor goes on',
+  async () => {
+    // What was published there is applied before the company leaves.
+    await there.startDispatcher();
+    const { cursor } = await changes();
+    const digest = await digestSince(cursor);
+    expect(await move([], { back: true })).toMatchObject({ code: 0, stdout: expect.stringContaining('"step":"moved"') });
+    expect((await digestSince(cursor)).data).toEqual(digest.data);
+    expect(await move(['--confirm'], { back: true })).toMatchObject({ code: 0 });
+    expect(await read()).toBe('200');
+    await expectNextChange(here, cursor);
+    expect([await traces(), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
+    await record(here, moving);
   },
   2 * MINUTES,
 );

@@ -35,8 +35,10 @@ export async function chooseShift(moved: MovedFeed, signal: AbortSignal): Promis
   for (const [db, where] of [
     [source, 'source'],
     [target, 'target'],
-  ] as const)
-    await requireBackfilled(db, schema, where);
+  ] as const) {
+    const kinds = await feedInPreparation(db, schema);
+    if (kinds.length > 0) throw new Error(`the feed of ${kinds.join(', ')} in ${schema} of the ${where} is still being prepared`);
+  }
   const [here, there] = [await stateOf(source, moved), await stateOf(target, moved)];
   const from = here.next + AHEAD;
   if (from > Number.MAX_SAFE_INTEGER - VERSIONS_OF_EPOCH)
@@ -95,13 +97,12 @@ export async function leave(left: Omit<MovedFeed, 'source'>, signal: AbortSignal
   await left.target.query({ text: `delete from ${left.schema}.shifts where company_id = $1`, values: [left.companyId] });
 }
 
-/** Records that are not in the log yet would be missing from the feed of the target. */
-async function requireBackfilled(db: Queryable, schema: string, where: string): Promise<void> {
+/** The kinds whose records of before the feed are not in the log yet: they would be missing from the feed of the target. */
+export async function feedInPreparation(db: Queryable, schema: string): Promise<string[]> {
   const { rows } = await db.query<{ subject: string }>({
     text: `select subject from ${schema}.catch_up where task = 'feed' and not complete order by 1`,
   });
-  if (rows.length === 0) return;
-  throw new Error(`the feed of ${rows.map(({ subject }) => subject).join(', ')} in ${schema} of the ${where} is still being prepared: see truckroll catch-up`);
+  return rows.map(({ subject }) => subject);
 }
 
 interface State {

@@ -1,10 +1,12 @@
 // What is looked at before anything is copied: how much it is, and whether it can end well.
+import { feedInPreparation } from '@truckroll/change-feed';
 import { owners } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { askAll } from '../leaving/services.ts';
 import type { Cell } from './cells.ts';
+import { placesOf } from './places.ts';
 import { hasRows, sizeOf, tablesOf, type SizeOfRows } from './tables.ts';
 
 export interface Plan {
@@ -24,7 +26,7 @@ const OLD_SECONDS = 10;
 
 /** Throws Failure that names everything that stands in the way. */
 export async function check(from: Cell, to: Cell, companyId: string): Promise<Plan> {
-  const problems = [...(await problemsOf(from, to, companyId)), ...(await problemsOfVersions(from, to))];
+  const problems = await problemsOf(from, to, companyId);
   if (problems.length > 0) throw new Failure(['The company cannot be moved, and nothing was changed:', ...problems].join('\n  '), EXIT.refused);
   const tables: (SizeOfRows & { table: string })[] = [];
   for (const table of await tablesOf(from.db)) tables.push({ table: table.name, ...(await sizeOf(from.db, table, companyId)) });
@@ -47,6 +49,8 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
     await askAll(session, FreezeServiceService, 'move companies', (service) => service.getFreeze({ company_id: companyId }));
   const { rows: moves } = await to.db.query<{ other: string }>({ text: 'select other from integrations.moves where company_id = $1', values: [companyId] });
   if (moves.some(({ other }) => other !== from.identity)) problems.push('The company is being moved already, between the other cell and a third one.');
+  const places = await placesOf(from, to);
+  if (places !== undefined && places.from.name === places.to.name) problems.push(`Both cells are called ${places.to.name}: give each a CELL of its own.`);
   const tables = await tablesOf(from.db);
   const theirs = new Map((await tablesOf(to.db)).map((table) => [table.name, table.columns]));
   const differ = tables.filter(({ name, columns }) => theirs.get(name) !== columns).map(({ name }) => name);
@@ -60,7 +64,16 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
   for (const table of tables) if (await hasRows(to.db, table, companyId)) inTheWay.push(table.name);
   if (inTheWay.length > 0)
     problems.push(`The other cell has rows of the company in ${inTheWay.join(', ')}: end the earlier move there with --confirm, or its deletion.`);
-  return [...problems, ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];
+  return [...problems, ...(await problemsOfFeed(from)), ...(await problemsOfFeed(to)), ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];
+}
+
+async function problemsOfFeed({ title, db }: Cell): Promise<string[]> {
+  const problems: string[] = [];
+  for (const owner of owners) {
+    const kinds = await feedInPreparation(db, owner);
+    if (kinds.length > 0) problems.push(`In ${title}, ${owner} still prepares the change feed of ${kinds.join(', ')}: see \`truckroll catch-up\`.`);
+  }
+  return problems;
 }
 
 async function problemsOfSource({ db }: Cell): Promise<string[]> {
@@ -98,34 +111,5 @@ async function problemsOfTarget({ db }: Cell): Promise<string[]> {
 }
 
 const named = (problems: readonly (readonly [boolean, string])[]): string[] => problems.flatMap(([is, text]) => (is ? [text] : []));
-
-/**
- * Versions of the change feed and of events grow with every change of a database, and have its epoch in front. A consumer that has read a
- * higher one than the other cell has reached would miss what follows there, so those of the other cell must be higher.
- */
-export async function problemsOfVersions(from: Cell, to: Cell): Promise<string[]> {
-  const reached = { text: 'select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xid' };
-  const [{ rows: left }, { rows: right }] = await Promise.all([from.db.query<{ xid: number }>(reached), to.db.query<{ xid: number }>(reached)]);
-  const behind: string[] = [];
-  for (const owner of owners) {
-    const [ours, theirs] = [await epochOf(from, owner), await epochOf(to, owner)];
-    if (theirs < ours || (theirs === ours && right[0]!.xid <= left[0]!.xid)) behind.push(owner);
-  }
-  if (behind.length === 0) return [];
-  return [
-    `The other cell has not reached the feed positions of ${behind.join(', ')} here, so consumers of the company's feed would miss changes. Stop the other cell and ` +
-      'run `truckroll restored` for it, which begins a higher epoch: consumers of its feeds, and of this company, get 410 and read everything again.',
-  ];
-}
-
-const EVENTS_OF_EPOCH = 1e12;
-
-/** The highest number that an event of the service has got. Its first digits are the epoch. */
-export async function lastEventOf({ db }: Cell, schema: string): Promise<number> {
-  const { rows } = await db.query<{ last: number }>({ text: `select last_value as last from ${schema}.outbox_id_seq` });
-  return rows[0]!.last;
-}
-
-const epochOf = async (cell: Cell, schema: string): Promise<number> => Math.floor((await lastEventOf(cell, schema)) / EVENTS_OF_EPOCH);
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

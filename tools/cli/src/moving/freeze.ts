@@ -45,6 +45,16 @@ export async function freezeIn(session: Session, id: string): Promise<number> {
   return frozenAt;
 }
 
+/** Makes what will refuse changes of the company, so that `freezeIn` does not wait for the transactions of others. It refuses nothing yet. */
+export async function prepareIn(session: Session, id: string): Promise<void> {
+  for (const owner of ORDER) {
+    await repeat(session, owner, async (service, options) => {
+      const { tables } = await service.prepareFreeze({ company_id: id }, options);
+      return tables.length === 0 ? undefined : `transactions that use ${tables.join(', ')}`;
+    });
+  }
+}
+
 /** Has every service refuse changes of the company, also of one that this cell does not have. */
 export async function closeIn(session: Session, id: string): Promise<void> {
   for (const owner of ORDER) {

@@ -10,10 +10,12 @@ import { Database } from '@truckroll/postgres';
 import { publishNamesOf } from '@truckroll/scheduling/restored';
 import type { Session } from '../session.ts';
 import { openCell, otherSession, requireSameDatabase, type Cell } from './cells.ts';
-import { check, problemsOfVersions, type Plan } from './check.ts';
+import { check, type Plan } from './check.ts';
 import { differing } from './compare.ts';
 import { copyRows, makeDaysOf } from './copy.ts';
-import { closeIn, freezeIn, unfreezeIn } from './freeze.ts';
+import { feedArrives, feedHasArrived, feedLeaves, shiftFeed } from './feed.ts';
+import { closeIn, freezeIn, prepareIn, unfreezeIn } from './freeze.ts';
+import { announce, forgetPlace, hold, livesThere, staysHere } from './places.ts';
 import { removeRows } from './remove.ts';
 import { nameOf, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
 import { STEPS, begin, enter, forget, requireArriving, stateOf, type MoveState, type MoveStep } from './state.ts';
@@ -97,8 +99,10 @@ async function copy({ session, from, to, id, signal }: Move): Promise<void> {
   await requireSameDatabase(to, id);
   // What a command that died has copied, out of a snapshot that is lost.
   await requireArriving(to, id);
+  await announce(from, to, id);
   await removeRows(to, id, false, signal);
   await makeDaysOf(from, to);
+  await shiftFeed(from, to, id, signal);
   const tables = await tablesOf(from.db);
   session.note('waiting for transactions of before, and for the snapshot');
   const snapshot = await publish(from, id, tables, signal);
@@ -123,6 +127,7 @@ async function follow(move: Move): Promise<void> {
     move.unequal = await differing(from, to, id, move.unequal);
     await untilApplied(from, to, id, signal);
   }
+  await prepareIn(from.session, id);
 }
 
 /** The pause begins here: it ends when the other cell is open. */
@@ -133,21 +138,24 @@ async function close(move: Move): Promise<void> {
   session.note('frozen');
   await untilApplied(from, to, id, signal);
   const different = await differing(from, to, id, move.unequal);
-  const problems = [
-    ...(different.length > 0 ? [`The rows of ${different.join(', ')} differ: give up with --abort, and report this.`] : []),
-    ...(await problemsOfVersions(from, to)),
-  ];
-  if (problems.length > 0) {
+  if (different.length > 0) {
     await enter(from, id, 'following');
+    await staysHere(from, to, id);
     await unfreezeIn(from.session, id, true);
-    throw new Failure(['The company stays here, and can be changed again:', ...problems].join('\n  '), EXIT.refused);
+    throw new Failure(
+      `The rows of ${different.join(', ')} differ. The company stays here, and can be changed again: give up with --abort, and report this.`,
+      EXIT.refused,
+    );
   }
+  await feedArrives(from, to, id);
+  await hold(from, to, id);
   await carryOver(from, to, id);
   session.note('the other cell has everything');
 }
 
-async function open({ session, to, id, signal }: Move): Promise<void> {
+async function open({ session, from, to, id, signal }: Move): Promise<void> {
   await forgetCached(to, id);
+  await livesThere(from, to, id);
   await unfreezeIn(to.session, id, true);
   session.note('the company works in the other cell');
   // Its topics of state get what they lack: read models that are rebuilt from them would lose the company.
@@ -168,6 +176,7 @@ async function open({ session, to, id, signal }: Move): Promise<void> {
 async function clear({ from, to, id, signal }: Move): Promise<void> {
   await unsubscribe(to, id);
   await unpublish(from, id, signal);
+  await feedHasArrived(to, id, signal);
   await forget(to, id);
 }
 
@@ -182,6 +191,8 @@ async function remove({ session, from, id, signal }: Move, state: MoveState | un
   await enter(from, id, 'deleting');
   session.note('deleting: what is left of the company here');
   await removeRows(from, id, true, signal);
+  await feedLeaves(from, id, signal);
+  await forgetPlace(from, id);
   await forgetCached(from, id);
   await unfreezeIn(from.session, id, false);
   await forget(from, id);
@@ -196,6 +207,7 @@ async function giveUp({ session, from, to, id, signal }: Move, state: MoveState 
   }
   await enter(from, id, 'giving up');
   session.note('giving up: the company stays here');
+  await staysHere(from, to, id);
   await unfreezeIn(from.session, id, true);
   await unsubscribe(to, id);
   await unpublish(from, id, signal);
@@ -203,6 +215,8 @@ async function giveUp({ session, from, to, id, signal }: Move, state: MoveState 
   const { rowCount } = await to.db.query({ text: 'select from integrations.moves where company_id = $1 and arrives', values: [id] });
   if (rowCount > 0) {
     await removeRows(to, id, false, signal);
+    await feedLeaves(to, id, signal);
+    await forgetPlace(to, id);
     await unfreezeIn(to.session, id, false);
     await forget(to, id);
   }

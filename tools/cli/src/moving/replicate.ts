@@ -1,24 +1,42 @@
-// What PostgreSQL does of a move: a publication of the company's rows and a slot here, a subscription there. All have the name of the move.
+// What PostgreSQL does of a move: two publications of the company's rows and a slot here, a subscription there. All have the name of the move.
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { createSlot, type SlotSnapshot } from '@truckroll/postgres';
 import { pause } from '@truckroll/process';
 import type { Cell } from './cells.ts';
-import type { MovedTable } from './tables.ts';
+import { LOG, type MovedTable } from './tables.ts';
 
 const LOOK_MS = 50;
 
 export const nameOf = (companyId: string): string => `move_${companyId.replaceAll('-', '')}`;
+const logOf = (name: string): string => `${name}_log`;
 
 /** Its slot keeps all changes from the snapshot on. A slot of before is dropped, because its snapshot is lost. */
 export async function publish(from: Cell, companyId: string, tables: readonly MovedTable[], signal: AbortSignal): Promise<SlotSnapshot> {
   const name = nameOf(companyId);
   await unpublish(from, companyId, signal);
-  const published = tables.map((table) => `table ${table.name} where (${table.key} = '${companyId}')`);
-  // Without truncations, which have no filter: they would empty the tables of others. Before the slot, which must know it.
-  await from.db.query({
-    text: `create publication ${name} for ${published.join(', ')} with (publish = 'insert, update, delete', publish_via_partition_root = true)`,
-  });
+  // Without truncations, which have no filter: they would empty the tables of others.
+  await makePublication(
+    from,
+    name,
+    companyId,
+    'insert, update, delete',
+    tables.filter(({ table }) => table !== LOG),
+  );
+  // Deletions would find no row of the log there, because its versions are others (docs/adr/0027).
+  await makePublication(
+    from,
+    logOf(name),
+    companyId,
+    'insert',
+    tables.filter(({ table }) => table === LOG),
+  );
+  // After the publications, which it must know.
   return await createSlot({ url: from.url, applicationName: 'truckroll-move' }, name);
+}
+
+async function makePublication({ db }: Cell, name: string, companyId: string, changes: string, tables: readonly MovedTable[]): Promise<void> {
+  const published = tables.map((table) => `table ${table.name} where (${table.key} = '${companyId}')`);
+  await db.query({ text: `create publication ${name} for ${published.join(', ')} with (publish = '${changes}', publish_via_partition_root = true)` });
 }
 
 export async function unpublish(from: Cell, companyId: string, signal: AbortSignal): Promise<void> {
@@ -36,7 +54,7 @@ export async function unpublish(from: Cell, companyId: string, signal: AbortSign
       signal.throwIfAborted();
     }
   }
-  await from.db.query({ text: `drop publication if exists ${name}` });
+  for (const each of [name, logOf(name)]) await from.db.query({ text: `drop publication if exists ${each}` });
 }
 
 export async function subscribe(to: Cell, companyId: string, sourceUrl: string): Promise<void> {
@@ -44,7 +62,8 @@ export async function subscribe(to: Cell, companyId: string, sourceUrl: string):
   if (await isSubscribed(to, name)) return;
   // The copy's transactions have ended, so the changes since its snapshot follow.
   const settings = `copy_data = false, create_slot = false, slot_name = '${name}', streaming = off, disable_on_error = true`;
-  await to.db.query({ text: `create subscription ${name} connection '${sourceUrl.replaceAll("'", "''")}' publication ${name} with (${settings})` });
+  const connection = `connection '${sourceUrl.replaceAll("'", "''")}'`;
+  await to.db.query({ text: `create subscription ${name} ${connection} publication ${name}, ${logOf(name)} with (${settings})` });
 }
 
 /** Works while the source is away, and leaves the slot there to `unpublish`. */

@@ -1,15 +1,12 @@
 // What replication does not carry: numbers of sequences, and notes of sums that are due. Each may be repeated.
-import { owners } from '@truckroll/contract';
 import { asReplica, type Cell } from './cells.ts';
-import { lastEventOf } from './check.ts';
 import { tablesOf } from './tables.ts';
 
 /** Others take numbers while one is set: it is set this far above those that are taken. */
-const ROOM = { rows: 1000, events: 1_000_000 };
+const ROOM = 1000;
 
 export async function carryOver(from: Cell, to: Cell, companyId: string): Promise<void> {
   await setRowNumbers(to, companyId);
-  await setEventNumbers(from, to);
   await copyNotes(from, to, companyId);
 }
 
@@ -24,21 +21,9 @@ async function setRowNumbers(to: Cell, companyId: string): Promise<void> {
   });
   for (const { name, column, sequence } of rows) {
     await to.db.query({
-      text: `select setval($2::regclass, m.highest + ${ROOM.rows}) from (select max(${column}) as highest from ${name} where ${tables.get(name)!.key} = $1) m
+      text: `select setval($2::regclass, m.highest + ${ROOM}) from (select max(${column}) as highest from ${name} where ${tables.get(name)!.key} = $1) m
         where m.highest >= (select last_value from ${sequence})`,
       values: [companyId, sequence],
-    });
-  }
-}
-
-/** Versions of events are ids of the outbox: the next ones of the company are above those that its read models have applied. */
-async function setEventNumbers(from: Cell, to: Cell): Promise<void> {
-  for (const owner of owners) {
-    // A higher epoch has higher ones anyway.
-    await to.db.query({
-      text: `select setval('${owner}.outbox_id_seq', $1::bigint + ${ROOM.events}) from ${owner}.outbox_id_seq
-        where last_value <= $1::bigint and last_value / 1000000000000 = $1::bigint / 1000000000000`,
-      values: [await lastEventOf(from, owner)],
     });
   }
 }

@@ -12,7 +12,11 @@ export interface MovedTable {
   readonly key: string;
   /** Names and types, in order. */
   readonly columns: string;
+  readonly names: readonly string[];
 }
+
+/** The log of the change feed, in each schema. */
+export const LOG = 'record_changes';
 
 /** Those that give access come last: the company can be reached when the rest of it is there. */
 const ACCESS = ['companies', 'users', 'api_keys'];
@@ -20,7 +24,8 @@ const ACCESS = ['companies', 'users', 'api_keys'];
 export async function tablesOf(db: Queryable): Promise<readonly MovedTable[]> {
   const { rows } = await db.query<MovedTable>({
     text: `select format('%I.%I', n.nspname, c.relname) as name, n.nspname::text as schema, c.relname::text as table, k.attname::text as key,
-        string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' order by a.attnum) as columns
+        string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' order by a.attnum) as columns,
+        array_agg(quote_ident(a.attname) order by a.attnum) as names
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       join pg_attribute k on k.attrelid = c.oid and not k.attisdropped
         and k.attname = case when n.nspname = 'integrations' and c.relname = 'companies' then 'id' else 'company_id' end
