@@ -1,28 +1,25 @@
 // A company moves to another cell and back while it is read and written, and the command dies in each of its steps. Two cells: each has a
 // PostgreSQL, topics and services, and one gateway knows both.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { addressVariable, owners } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { Ports, Watchdog, runFolder, silent } from '@truckroll/local-stack';
-import { migrate } from '@truckroll/postgres';
-import type { Service } from '@truckroll/process';
-import { testCaller, testConfig } from '@truckroll/testing';
+import { Watchdog, runFolder } from '@truckroll/local-stack';
+import { Database, migrate } from '@truckroll/postgres';
+import { freshDatabase, testCaller } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import * as line from '../../services/scheduling/test/records.ts';
-import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
-import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { tablesOf } from '../../tools/cli/src/moving/tables.ts';
 import { run } from '../../tools/cli/src/run.ts';
-import { startPostgres } from '../../tools/local-stack/src/servers/postgres.ts';
 import { fill } from '../leaving/fill.ts';
 import { SCHEMAS } from '../support/components.ts';
+import { startLogicalPostgres } from '../support/logical-postgres.ts';
 import { newStorage, startSystem, type System, type TestCompany } from '../support/system.ts';
 
 const MINUTES = 60_000;
@@ -33,15 +30,11 @@ watchdog.deleteAtEnd(folder);
 let here: System;
 let there: System;
 let receiver: Receiver;
-let dispatcher: Service;
 let moving: TestCompany;
 let other: TestCompany;
 
 async function startDatabase(name: string): Promise<string> {
-  const own = join(folder, name);
-  mkdirSync(own, { recursive: true });
-  const context = { folder: own, ports: new Ports(join(own, 'ports.json')), logs: join(own, 'logs'), watchdog, say: silent, careless: true };
-  const { url } = await startPostgres({ ...context, address: '127.0.0.1', password: 'of the test', settings: { wal_level: 'logical' } });
+  const url = await startLogicalPostgres(join(folder, name), watchdog);
   for (const { schema, migrations } of SCHEMAS) await migrate({ url, schema, sets: migrations });
   return url;
 }
@@ -51,7 +44,10 @@ class Died extends Error {}
 type Outcome = { readonly code: number; readonly stdout: string; readonly words: readonly string[] };
 
 /** The command, which dies when it says something that begins with `dies`. */
-async function move(args: readonly string[], { dies, id = moving.id, back = false }: { dies?: string; id?: string; back?: boolean } = {}): Promise<Outcome> {
+async function move(
+  args: readonly string[],
+  { dies, id = moving.id, back = false, also = {} }: { dies?: string; id?: string; back?: boolean; also?: Record<string, string | undefined> } = {},
+): Promise<Outcome> {
   let stdout = '';
   const words: string[] = [];
   const write = (word: string): void => {
@@ -59,7 +55,7 @@ async function move(args: readonly string[], { dies, id = moving.id, back = fals
     if (dies !== undefined && word.startsWith(dies)) throw new Died(word);
   };
   const [from, to] = back ? [there, here] : [here, there];
-  const env = { ...environment(from, ''), ...environment(to, 'TO_') };
+  const env = { ...environment(from, ''), ...environment(to, 'TO_'), ...also };
   const signal = new AbortController().signal;
   const code = await run(['--json', 'company', 'move', id, ...args], {
     env,
@@ -167,18 +163,13 @@ beforeAll(async () => {
   there = await startSystem({ ...settings, storage: { ...newStorage(right), secretKey }, cell: 'west' });
   const CELLS = owners.map((owner) => `west/${owner}=${there.gatewayEnvironment[addressVariable(owner)]}`).join();
   here = await startSystem({ ...settings, storage: { ...newStorage(left), secretKey }, cell: 'home', gatewaySettings: { CELL: 'home', CELLS } });
-  dispatcher = createWebhookDispatcher({
-    ...webhookDispatcherConfig(here.dispatcherEnvironment),
-    ...testConfig,
-    callCredential: testCaller('webhook-dispatcher'),
-  });
-  await dispatcher.start();
+  // What was published in a cell is applied before a company leaves it.
+  for (const system of [here, there]) await system.startDispatcher();
   [moving, other] = [await here.createCompany(), await here.createCompany()];
   await fill(here, receiver, moving, 'Quillfeather', 3);
   expect((await here.importRecords(other, 'accounts', [line.account(), line.account()])).created).toBe(2);
 }, 3 * MINUTES);
 afterAll(async () => {
-  await dispatcher?.destroy();
   await here?.stop();
   await there?.stop();
   await receiver?.close();
@@ -208,6 +199,23 @@ test('refuses what could not end well, before it changes anything', async () => 
   expect(said).toContain('Set TO_BILLING_ADDRESS');
   expect(await traces()).toEqual([]);
 });
+
+test(
+  'ends the freeze of services that use another database than is named',
+  async () => {
+    const third = await freshDatabase(Object.fromEntries(SCHEMAS.map(({ schema, migrations }) => [schema, migrations])));
+    const database = new Database({ url: third.url, maxConnections: 1 });
+    for (const owner of owners) await database.query({ text: `update ${owner}.catch_up set complete = true` });
+    await database.close();
+    const also = { TO_DATABASE_URL: third.url };
+    expect((await move([], { also })).words.join()).toContain('of the other cell froze the company in another database');
+    for (const owner of owners) expect(await rowsOf(there, `select from ${owner}.frozen_companies`)).toEqual([]);
+    expect(await move(['--abort'], { also })).toMatchObject({ code: 0 });
+    expect(await traces()).toEqual([]);
+    await third.drop();
+  },
+  MINUTES,
+);
 
 test('says what it would move', async () => {
   const { code, stdout, words } = await move(['--check']);
@@ -256,6 +264,30 @@ test(
   2 * MINUTES,
 );
 
+test(
+  'can be given up without the other cell, and stops at a dead letter',
+  async () => {
+    await expect(move([], { dies: 'closing' })).rejects.toThrow(Died);
+    const letter = `insert into billing.parked_event (consumer, topic, partition, log_offset, key, headers, reason) values ('billing', 't', 0, 1, $1, '{"id":"1"}', 'a defect')`;
+    await rowsOf(here, letter, `${moving.id}/accounts/1`);
+    expect((await move([])).words.join()).toContain('dead letters of the company (billing 1)');
+    await record(here, moving);
+    await rowsOf(here, `delete from billing.parked_event where reason = 'a defect'`);
+    const [state] = await rowsOf(here, 'select * from integrations.moves');
+    expect((await move(['--status', '--without-other'])).words.join()).toContain('Give --without-other with --abort only');
+    const also = Object.fromEntries(Object.keys(environment(there, 'TO_')).map((name) => [name, undefined]));
+    expect(await move(['--abort', '--without-other'], { also })).toMatchObject({ code: 0 });
+    const left = 'select slot_name::text from pg_replication_slots union all select pubname from pg_publication union all select step from integrations.moves';
+    expect(await rowsOf(here, left)).toEqual([]);
+    expect(await read()).toBe('200');
+    await record(here, moving);
+    await rowsOf(here, `insert into integrations.moves (company_id, arrives, other, step) values ($1, false, $2, 'giving up')`, moving.id, state!['other']);
+    expect(await move(['--abort'])).toMatchObject({ code: 0 });
+    expect([await traces(), await counts(there, moving)]).toEqual([[], {}]);
+  },
+  2 * MINUTES,
+);
+
 /** What it says at the end of each step, or in it. */
 const DEATHS = ['copied', 'comparing', 'frozen', 'the other cell has everything', 'the company works', 'clearing'];
 
@@ -286,6 +318,11 @@ test(
     const accounts = await rowsOf(here, `select id, document from scheduling.accounts where company_id = $1 order by id`, moving.id);
     const { cursor } = await changes();
     const digest = await digestSince(cursor);
+    const person = { company_id: moving.id, kind: 'accounts', id: randomUUID() };
+    const erased = `with p as (insert into integrations.erased_people (company_id, kind, id) values ($1, $2, $3) returning *)
+      insert into integrations.audit_events (company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id)
+      select company_id, asked_at, gen_random_uuid(), 'OPERATOR', 'o', 'o', 'person.erased', kind, id from p`;
+    await rowsOf(here, erased, ...Object.values(person));
     for (const dies of DEATHS) await expect(move([], { dies })).rejects.toThrow(Died);
     expect(await move([])).toMatchObject({ code: 0, stdout: expect.stringContaining('"step":"moved"') });
     const before = acknowledged.length;
@@ -307,6 +344,10 @@ test(
     expect((await digestSince(cursor)).data).toEqual(digest.data);
     await expectNextChange(there, cursor);
     expect(await move(['--abort'])).toMatchObject({ code: 1, words: [expect.stringContaining('in the other cell already')] });
+    await until('scheduling to learn the erasure', async () => {
+      await there.channel('scheduling').client(ErasureServiceService).getPerson(person);
+      return (await rowsOf(there, 'select from scheduling.erased_people where id = $1', person.id)).length === 1;
+    });
   },
   3 * MINUTES,
 );
@@ -315,6 +356,10 @@ test(
   'deletes the company here when that is confirmed, and nothing of another',
   async () => {
     const before = await countsOfOther();
+    const companiesThere = there.channel('integrations').client(CompanyAdminServiceService);
+    const name = (await companiesThere.listCompanies({ id: moving.id })).companies[0]!.name;
+    await expect(companiesThere.deleteCompany({ id: moving.id, name })).rejects.toThrow('is being moved');
+    expect((await move(['--check'], { back: true })).words.join()).toContain('run it again with --confirm first, in the cell that it left');
     await expect(move(['--confirm'], { dies: 'deleting' })).rejects.toThrow(Died);
     expect(await move(['--confirm'])).toMatchObject({ code: 0, words: [expect.stringContaining('deleting')] });
     expect(await counts(here, moving)).toEqual({});
@@ -332,8 +377,6 @@ test(
 test(
   'moves back, and the same cursor goes on',
   async () => {
-    // What was published there is applied before the company leaves.
-    await there.startDispatcher();
     const { cursor } = await changes();
     const digest = await digestSince(cursor);
     expect(await move([], { back: true })).toMatchObject({ code: 0, stdout: expect.stringContaining('"step":"moved"') });

@@ -43,7 +43,7 @@ export const STAYS: Readonly<Record<string, string>> = {
   migration: 'names of migrations',
   moves: 'how far the move itself is',
   outbox: 'messages to Kafka, which are sent before a company moves',
-  parked_event: 'messages of this Kafka, which are applied or discarded before a company moves',
+  parked_event: 'messages of this Kafka, which are applied before a company moves',
   pending_invalidations: 'messages to Redis, which are sent before a company moves',
   positions: 'offsets of topics of this Kafka',
   projection_release: 'a number of this database',
@@ -52,6 +52,9 @@ export const STAYS: Readonly<Record<string, string>> = {
   webhook_rates: 'the part of a second that an endpoint has used up',
   webhook_workers: 'ids of processes',
 };
+
+/** SQL condition of the dead letters of the company $1. */
+export const IN_DEAD_LETTERS = `starts_with(coalesce(key, ''), $1::text) or $1::text in (headers ->> 'companyId', headers ->> 'header ce_companyid')`;
 
 /** Tables of every schema that name a company in a key. */
 export function keyedRules(consumers: readonly { readonly group: string; readonly topics: readonly { readonly name: string }[] }[]): TableRule[] {
@@ -64,7 +67,7 @@ export function keyedRules(consumers: readonly { readonly group: string; readonl
       table: 'inbox_version',
       where: `consumer in (${groups}) and topic in (${topics}) and key between $1::text and $1::text || 'zz' and starts_with(key, $1::text)`,
     },
-    { table: 'parked_event', where: `starts_with(coalesce(key, ''), $1::text) or $1::text in (headers ->> 'companyId', headers ->> 'header ce_companyid')` },
+    { table: 'parked_event', where: IN_DEAD_LETTERS },
   ];
 }
 

@@ -5,7 +5,7 @@ import type { Queryable } from '@truckroll/postgres';
 import { auditRole } from './audit/store.ts';
 import { auditSubscriptions } from './audit/subscriptions.ts';
 import { companyChanged } from './companies/admin.ts';
-export { erasuresIn, leaveAgain } from './companies/leave.ts';
+export { erasuresIn, leaveAgain, publishErasuresOf } from './companies/leave.ts';
 import { selectCompanies } from './companies/store.ts';
 import { schema } from './schema.ts';
 import { dayOf, deliveryId } from './webhooks/log/delivery-id.ts';

@@ -5,7 +5,7 @@ import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { DeleteCompanyRequest, DeleteCompanyResponse } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { TableRule } from '@truckroll/erasure';
 import { COMPANY_DELETED, NO_COMPANY, PERSON_ERASED, append, auditEntry, erasedOf, markErased } from '@truckroll/outbox';
-import type { Queryable } from '@truckroll/postgres';
+import type { Queryable, Transaction } from '@truckroll/postgres';
 import { insertAuditEntries } from '../audit/store.ts';
 import { refuseElsewhere } from './places.ts';
 import type { Context } from '../context.ts';
@@ -118,11 +118,22 @@ export async function leaveAgain(tx: Queryable, published: readonly AuditEntry[]
   for (const entry of published) await (entry.action === COMPANY_DELETED ? closeCompany(tx, entry) : insertAuditEntries(tx, [entry]));
 }
 
-/** The deleted companies and erased people of the last 365 days, which the audit trail keeps. */
-export async function erasuresIn(db: Queryable): Promise<AuditEntry[]> {
+/** Publishes the erasures of people of a company that has come from another database, whose services may not have learnt all of them. */
+export async function publishErasuresOf(tx: Transaction, companyId: string): Promise<void> {
+  // Erasures of people hold it.
+  await lockCompany(tx, companyId);
+  await append(
+    tx,
+    (await erasuresIn(tx, companyId)).map((entry) => erasureOf(entry)),
+  );
+}
+
+/** The deleted companies and erased people of the last 365 days, which the audit trail keeps; of one company, or of all. */
+export async function erasuresIn(db: Queryable, companyId: string | null = null): Promise<AuditEntry[]> {
   const { rows } = await db.query<AuditEntry>({
     text: `select id, at, company_id, 'AUDIT_ACTOR_KIND_' || actor_kind as actor_kind, actor_id, action, object_kind, object_id, before, after, request_id, address
-      from audit_events where action in ('${COMPANY_DELETED}', '${PERSON_ERASED}') order by at, id`,
+      from audit_events where action in ('${COMPANY_DELETED}', '${PERSON_ERASED}') and ($1::uuid is null or company_id = $1) order by at, id`,
+    values: [companyId],
   });
   return rows;
 }

@@ -186,6 +186,7 @@ export function register(program: Command, session: Session): void {
     .option('--check', 'only print what would be moved, and what stands in the way')
     .option('--status', 'only print how far the move is')
     .option('--abort', 'give the move up: the company stays here')
+    .option('--without-other', 'with --abort: the other cell is gone for good')
     .option('--confirm', 'after the move, delete what is left of the company here')
     .addHelpText('after', MOVE_HELP)
     .action(async (id: string, options: MoveOptions) => {

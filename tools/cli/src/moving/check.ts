@@ -6,8 +6,9 @@ import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { askAll } from '../leaving/services.ts';
 import type { Cell } from './cells.ts';
+import { problemsOfDeadLetters } from './dead-letters.ts';
 import { placesOf } from './places.ts';
-import { hasRows, sizeOf, tablesOf, type SizeOfRows } from './tables.ts';
+import { TRAIL, hasRows, sizeOf, tablesOf, type SizeOfRows } from './tables.ts';
 
 export interface Plan {
   readonly tables: readonly (SizeOfRows & { readonly table: string })[];
@@ -47,6 +48,9 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
   const problems: string[] = [];
   for (const { session } of [from, to])
     await askAll(session, FreezeServiceService, 'move companies', (service) => service.getFreeze({ company_id: companyId }));
+  const arrived = await from.db.query({ text: 'select from integrations.moves where company_id = $1 and arrives', values: [companyId] });
+  if (arrived.rowCount > 0) problems.push('The move that brought the company here has not ended: run it again with --confirm first, in the cell that it left.');
+  problems.push(...(await problemsOfDeadLetters(from, companyId)));
   const { rows: moves } = await to.db.query<{ other: string }>({ text: 'select other from integrations.moves where company_id = $1', values: [companyId] });
   if (moves.some(({ other }) => other !== from.identity)) problems.push('The company is being moved already, between the other cell and a third one.');
   const places = await placesOf(from, to);
@@ -61,7 +65,8 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
     ];
   }
   const inTheWay: string[] = [];
-  for (const table of tables) if (await hasRows(to.db, table, companyId)) inTheWay.push(table.name);
+  // Operators' calls there are recorded in the trail, also those of before.
+  for (const table of tables) if (table.name !== TRAIL && (await hasRows(to.db, table, companyId))) inTheWay.push(table.name);
   if (inTheWay.length > 0)
     problems.push(`The other cell has rows of the company in ${inTheWay.join(', ')}: end the earlier move there with --confirm, or its deletion.`);
   return [...problems, ...(await problemsOfFeed(from)), ...(await problemsOfFeed(to)), ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];

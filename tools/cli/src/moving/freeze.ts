@@ -10,7 +10,7 @@ import { askAll } from '../leaving/services.ts';
 import type { Session } from '../session.ts';
 
 /** Owners first, and before each service those whose messages it reads: none is published that a later one would refuse. */
-const ORDER: readonly Owner[] = ['scheduling', 'billing', 'reporting', 'integrations'];
+export const ORDER: readonly Owner[] = ['scheduling', 'billing', 'reporting', 'integrations'];
 /** Interval between calls, which grows while a service waits for the same: each holds up, for moments, the writers of a table that is in use. */
 const LOOK = { firstMs: 200, mostMs: 5000 };
 /** Time in ms after which it says what a service waits for. */

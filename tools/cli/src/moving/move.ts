@@ -1,18 +1,20 @@
 // `truckroll company move` (docs/adr/0028): the steps in order. Each may be repeated from its beginning, and nothing but the row of the move
 // (state.ts) remembers which is next, so that a command that died is continued by the next one.
-import { formatInstant, isUuid } from '@truckroll/contract';
+import { formatInstant, isUuid, type Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { counted, createProgress, duration } from '@truckroll/integrator-cli/terminal/progress';
 import { table } from '@truckroll/integrator-cli/terminal/table';
-import { Database } from '@truckroll/postgres';
+import { publishErasuresOf } from '@truckroll/integrations/restored';
+import { Database, type Transaction } from '@truckroll/postgres';
 import { publishNamesOf } from '@truckroll/scheduling/restored';
 import type { Session } from '../session.ts';
 import { openCell, otherSession, requireSameDatabase, type Cell } from './cells.ts';
 import { check, type Plan } from './check.ts';
 import { differing } from './compare.ts';
 import { copyRows, makeDaysOf } from './copy.ts';
+import { problemsOfDeadLetters } from './dead-letters.ts';
 import { feedArrives, feedHasArrived, feedLeaves, shiftFeed } from './feed.ts';
 import { closeIn, freezeIn, prepareIn, unfreezeIn } from './freeze.ts';
 import { announce, forgetPlace, hold, livesThere, staysHere } from './places.ts';
@@ -27,6 +29,7 @@ export interface MoveOptions {
   readonly status?: true;
   readonly abort?: true;
   readonly confirm?: true;
+  readonly withoutOther?: true;
 }
 
 interface Move {
@@ -42,9 +45,13 @@ interface Move {
 /** Rounds of comparing while the company works, each of the tables in which the last one found differences. */
 const ROUNDS = 3;
 
-export async function moveCompany(session: Session, given: string, options: MoveOptions): Promise<void> {
+export async function moveCompany(session: Session, given: string, { withoutOther, ...options }: MoveOptions): Promise<void> {
   if (!isUuid(given)) throw new Failure(`${given} is no id of a company: see the ids with \`truckroll company list\`.`, EXIT.usage);
   if (Object.keys(options).length > 1) throw new Failure('Give only one of --check, --status, --abort and --confirm.', EXIT.usage);
+  if (withoutOther) {
+    if (!options.abort) throw new Failure('Give --without-other with --abort only.', EXIT.usage);
+    return await giveUpAlone(session, given.toLowerCase());
+  }
   const others = otherSession(session);
   const cells: Cell[] = [];
   try {
@@ -96,7 +103,7 @@ const WORK: Readonly<Record<Exclude<MoveStep, 'moved' | 'deleting' | 'giving up'
 /** The other cell refuses the company's requests, and leaves its rows alone, from before the first one is there. */
 async function copy({ session, from, to, id, signal }: Move): Promise<void> {
   await closeIn(to.session, id);
-  await requireSameDatabase(to, id);
+  await requireSameDatabase(to, id).catch((error: unknown) => thaw(to, id, false, error));
   // What a command that died has copied, out of a snapshot that is lost.
   await requireArriving(to, id);
   await announce(from, to, id);
@@ -118,6 +125,12 @@ async function copy({ session, from, to, id, signal }: Move): Promise<void> {
   session.note(`copied ${counted(rows, 'row')}`);
 }
 
+/** The services froze it in a database that is not part of the move, which nothing else would end. */
+async function thaw(cell: Cell, id: string, known: boolean, error: unknown): Promise<never> {
+  await unfreezeIn(cell.session, id, known);
+  throw error;
+}
+
 async function follow(move: Move): Promise<void> {
   const { session, from, to, id, signal } = move;
   await subscribe(to, id, session.secret('FROM_DATABASE_URL') ?? from.url);
@@ -134,18 +147,19 @@ async function follow(move: Move): Promise<void> {
 async function close(move: Move): Promise<void> {
   const { session, from, to, id, signal } = move;
   await freezeIn(from.session, id);
-  await requireSameDatabase(from, id);
+  await requireSameDatabase(from, id).catch((error: unknown) => thaw(from, id, true, error));
   session.note('frozen');
   await untilApplied(from, to, id, signal);
   const different = await differing(from, to, id, move.unequal);
-  if (different.length > 0) {
+  const problems = [
+    ...(different.length > 0 ? [`The rows of ${different.join(', ')} differ: give up with --abort, and report this.`] : []),
+    ...(await problemsOfDeadLetters(from, id)),
+  ];
+  if (problems.length > 0) {
     await enter(from, id, 'following');
     await staysHere(from, to, id);
     await unfreezeIn(from.session, id, true);
-    throw new Failure(
-      `The rows of ${different.join(', ')} differ. The company stays here, and can be changed again: give up with --abort, and report this.`,
-      EXIT.refused,
-    );
+    throw new Failure(['The company stays here, and can be changed again:', ...problems].join('\n  '), EXIT.refused);
   }
   await feedArrives(from, to, id);
   await hold(from, to, id);
@@ -160,15 +174,21 @@ async function open({ session, from, to, id, signal }: Move): Promise<void> {
   session.note('the company works in the other cell');
   // Its topics of state get what they lack: read models that are rebuilt from them would lose the company.
   await to.session.client('integrations', CompanyAdminServiceService).updateCompany({ id });
-  const database = new Database({ url: to.url, schema: 'scheduling', maxConnections: 1 });
-  try {
-    await database.transaction((tx) => publishNamesOf(tx, id));
-  } finally {
-    await database.close();
-  }
+  await inService(to, 'scheduling', (tx) => publishNamesOf(tx, id));
+  // One of moments ago may have reached integrations only.
+  await inService(to, 'integrations', (tx) => publishErasuresOf(tx, id));
   for (const owner of ['scheduling', 'billing'] as const) {
     // The service goes on without this.
     for await (const _ of to.session.channel(owner).client(CatchUpServiceService).startRuns({ task: 'publish' }, { signal })) break;
+  }
+}
+
+async function inService({ url }: Cell, schema: Owner, work: (tx: Transaction) => Promise<void>): Promise<void> {
+  const database = new Database({ url, schema, maxConnections: 1 });
+  try {
+    await database.transaction(work);
+  } finally {
+    await database.close();
   }
 }
 
@@ -177,11 +197,10 @@ async function clear({ from, to, id, signal }: Move): Promise<void> {
   await unsubscribe(to, id);
   await unpublish(from, id, signal);
   await feedHasArrived(to, id, signal);
-  await forget(to, id);
 }
 
 /** `--confirm`: deletes what is left here. */
-async function remove({ session, from, id, signal }: Move, state: MoveState | undefined): Promise<void> {
+async function remove({ session, from, to, id, signal }: Move, state: MoveState | undefined): Promise<void> {
   if (state?.step !== 'moved' && state?.step !== 'deleting') {
     throw new Failure(
       `The company ${id} has not been moved: ${state === undefined ? 'no move of it is under way' : 'run the command without --confirm first'}.`,
@@ -195,16 +214,15 @@ async function remove({ session, from, id, signal }: Move, state: MoveState | un
   await forgetPlace(from, id);
   await forgetCached(from, id);
   await unfreezeIn(from.session, id, false);
+  // Until now the company could not be deleted there: its rows here would have stayed.
+  await forget(to, id);
   await forget(from, id);
   session.print({ company_id: id, deleted_here: true }, `Nothing of the company ${id} is left here. It can be moved back.`);
 }
 
 /** `--abort`: the company stays here, and what has arrived there is deleted. */
 async function giveUp({ session, from, to, id, signal }: Move, state: MoveState | undefined): Promise<void> {
-  if (state === undefined) throw new Failure(`No move of the company ${id} is under way.`, EXIT.refused);
-  if (!['copying', 'following', 'closing', 'giving up'].includes(state.step)) {
-    throw new Failure(`The company ${id} is in the other cell already: go on without --abort. The way back is another move.`, EXIT.refused);
-  }
+  requireAbortable(id, state);
   await enter(from, id, 'giving up');
   session.note('giving up: the company stays here');
   await staysHere(from, to, id);
@@ -224,8 +242,32 @@ async function giveUp({ session, from, to, id, signal }: Move, state: MoveState 
   session.print({ company_id: id, moved: false }, `The move of the company ${id} was given up: it can be changed here, and nothing of it is left there.`);
 }
 
+/** `--abort --without-other`: the other cell is gone, with what has arrived there. */
+async function giveUpAlone(session: Session, id: string): Promise<void> {
+  const from = await openCell('this cell', session);
+  try {
+    await alone({ from, id });
+    requireAbortable(id, await stateOf(from, id));
+    await enter(from, id, 'giving up');
+    session.note('giving up: the company stays here');
+    await staysHere(from, undefined, id);
+    await unfreezeIn(session, id, true);
+    await unpublish(from, id, session.io.signal);
+    await forget(from, id);
+    session.print({ company_id: id, moved: false }, `The move of the company ${id} was given up: it can be changed here. The other cell was not asked.`);
+  } finally {
+    await from.close();
+  }
+}
+
+function requireAbortable(id: string, state: MoveState | undefined): void {
+  if (state === undefined) throw new Failure(`No move of the company ${id} is under way.`, EXIT.refused);
+  if (['copying', 'following', 'closing', 'giving up'].includes(state.step)) return;
+  throw new Failure(`The company ${id} is in the other cell already: go on without --abort. The way back is another move.`, EXIT.refused);
+}
+
 /** Until the connection ends. Throws Failure if another command is at work. */
-async function alone({ from, id }: Move): Promise<void> {
+async function alone({ from, id }: Pick<Move, 'from' | 'id'>): Promise<void> {
   const { rows } = await from.db.query<{ alone: boolean }>({ text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as alone', values: [nameOf(id)] });
   if (rows[0]?.alone !== true) throw new Failure(`Another command is moving the company ${id}: wait for its end, or look with --status.`, EXIT.refused);
 }

@@ -37,8 +37,13 @@ export async function livesThere(source: Cell, target: Cell, companyId: string):
   if (from && to) await endSwitch(companyId, [from, to], to);
 }
 
-/** Changes nothing if its requests are not held. */
-export async function staysHere(source: Cell, target: Cell, companyId: string): Promise<void> {
+/** Changes nothing if its requests are not held. `target` is undefined if that cell is gone. */
+export async function staysHere(source: Cell, target: Cell | undefined, companyId: string): Promise<void> {
+  if (target === undefined) {
+    const own = await callsOf(source);
+    if (own) await endSwitch(companyId, [own], own);
+    return;
+  }
   const { from, to } = (await placesOf(source, target)) ?? {};
   if (from && to) await endSwitch(companyId, [from, to], from);
 }

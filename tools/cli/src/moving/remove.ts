@@ -3,6 +3,7 @@ import { append } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
 import { SERVICES } from '../restored/renew.ts';
 import { asReplica, type Cell } from './cells.ts';
+import { ORDER } from './freeze.ts';
 import { tablesOf, type MovedTable } from './tables.ts';
 
 const BATCH = 1000;
@@ -18,14 +19,27 @@ export async function removeRows(cell: Cell, companyId: string, published: boole
       });
       await db.query({ text: 'delete from reporting.due_notes where company_id = $1', values: [companyId] });
     });
-    // Access first.
-    for (const table of tables.toReversed()) {
+    for (const table of inOrderOfRemoval(tables)) {
       for (let count = BATCH; count >= BATCH; ) {
         signal.throwIfAborted();
         await batch(async (db) => void (count = await removeSome(db, table, companyId, published)));
       }
     }
   });
+}
+
+/**
+ * Access first, then each service before those whose messages it reads: what is published as removed finds nothing here any more. A row would
+ * keep its consumer waiting for the end of the freeze, and everybody with it.
+ */
+export function inOrderOfRemoval<T extends Pick<MovedTable, 'name' | 'schema'>>(tables: readonly T[]): T[] {
+  const schemas = ORDER.toReversed().map(String);
+  const placeOf = ({ name, schema }: T): number => {
+    if (['integrations.users', 'integrations.api_keys'].includes(name)) return -1;
+    // Integrations publishes it, and reads messages of the others.
+    return name === 'integrations.companies' ? schemas.length : schemas.indexOf(schema);
+  };
+  return tables.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 async function removeSome(db: Queryable, { name, schema, table, key }: MovedTable, companyId: string, published: boolean): Promise<number> {

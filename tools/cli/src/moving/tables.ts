@@ -18,6 +18,9 @@ export interface MovedTable {
 /** The log of the change feed, in each schema. */
 export const LOG = 'record_changes';
 
+/** Each cell adds to it what is done there, also while the company lives elsewhere. */
+export const TRAIL = 'integrations.audit_events';
+
 /** Those that give access come last: the company can be reached when the rest of it is there. */
 const ACCESS = ['companies', 'users', 'api_keys'];
 

@@ -1,0 +1,118 @@
+// What a move looks at and in which order it deletes, between two databases without services. The whole of it: move.test.ts.
+import { randomUUID } from 'node:crypto';
+import { now, owners } from '@truckroll/contract';
+import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
+import { Database } from '@truckroll/postgres';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { publishErasuresOf } from '../../services/integrations/src/restored.ts';
+import { asReplica, openCell, type Cell } from '../../tools/cli/src/moving/cells.ts';
+import { differing } from '../../tools/cli/src/moving/compare.ts';
+import { problemsOfDeadLetters } from '../../tools/cli/src/moving/dead-letters.ts';
+import { inOrderOfRemoval } from '../../tools/cli/src/moving/remove.ts';
+import { TRAIL, tablesOf } from '../../tools/cli/src/moving/tables.ts';
+import { SERVICES } from '../../tools/cli/src/restored/renew.ts';
+import type { Session } from '../../tools/cli/src/session.ts';
+import { SCHEMAS } from '../support/components.ts';
+
+const MOVING = randomUUID();
+const OTHER = randomUUID();
+const MIGRATED = Object.fromEntries(SCHEMAS.map(({ schema, migrations }) => [schema, migrations]));
+
+const databases: TestDatabase[] = [];
+let from: Cell;
+let to: Cell;
+
+async function open(title: string): Promise<Cell> {
+  const fresh = await freshDatabase(MIGRATED);
+  databases.push(fresh);
+  return await openCell(title, { database: () => ({ url: fresh.url }) } as unknown as Session);
+}
+
+beforeAll(async () => {
+  from = await open('this cell');
+  to = await open('the other cell');
+}, 120_000);
+afterAll(async () => {
+  for (const cell of [from, to]) await cell?.close();
+  for (const fresh of databases) await fresh.drop();
+});
+
+const sql = async ({ db }: Cell, text: string, ...values: unknown[]) => (await db.query<any>({ text, values })).rows;
+
+let offset = 0;
+async function deadLetter(schema: string, companyId: string, headers: object): Promise<void> {
+  const text = `insert into ${schema}.parked_event (consumer, topic, partition, log_offset, key, headers, reason) values ($1, 'topic', 0, $2, $3, $4, 'a defect')`;
+  await sql(from, text, schema, offset++, `${companyId}/accounts/1`, JSON.stringify(headers));
+}
+
+test('names the services with dead letters of the company, which a move would lose', async () => {
+  await deadLetter('billing', OTHER, { id: randomUUID(), companyId: OTHER });
+  // No event, so nothing of it can be applied.
+  await deadLetter('billing', MOVING, { 'header ce_companyid': MOVING });
+  expect(await problemsOfDeadLetters(from, MOVING)).toEqual([]);
+  for (const schema of ['billing', 'reporting', 'reporting']) await deadLetter(schema, MOVING, { id: randomUUID(), companyId: MOVING });
+  expect(await problemsOfDeadLetters(from, MOVING)).toEqual([
+    expect.stringContaining('dead letters of the company (billing 1, reporting 2), which would be lost: see `truckroll dead-letters list`'),
+  ]);
+});
+
+interface Entry {
+  readonly id: string;
+  readonly company: string;
+  readonly action: string;
+  readonly person: string;
+  readonly before?: string;
+}
+
+async function entry(cell: Cell, { id, company, action, person, before }: Entry): Promise<void> {
+  const text = `insert into ${TRAIL} (company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id, before)
+    values ($1, '2026-11-30', $2, 'OPERATOR', 'o', 'o', $3, 'accounts', $4, $5)`;
+  await sql(cell, text, company, id, action, person, before);
+}
+
+test('a trail is equal if nothing of it is missing in the other cell', async () => {
+  const one = { id: randomUUID(), company: MOVING, action: 'key.created', person: randomUUID() };
+  for (const cell of [from, to]) await entry(cell, one);
+  await entry(to, { ...one, id: randomUUID(), action: 'cell_admin.switch_company' });
+  expect(await differing(from, to, MOVING, [TRAIL])).toEqual([]);
+  const changed = { ...one, id: randomUUID() };
+  await entry(from, { ...changed, before: 'a' });
+  expect(await differing(from, to, MOVING, [TRAIL])).toEqual([TRAIL]);
+  await entry(to, { ...changed, before: 'b' });
+  expect(await differing(from, to, MOVING, [TRAIL])).toEqual([TRAIL]);
+  await asReplica(to, (batch) => batch(async (db) => void (await db.query({ text: `update ${TRAIL} set before = 'a' where id = $1`, values: [changed.id] }))));
+  expect(await differing(from, to, MOVING, [TRAIL])).toEqual([]);
+});
+
+test('publishes the erasures of people of the company, and of no other', async () => {
+  const person = randomUUID();
+  await entry(to, { id: randomUUID(), company: MOVING, action: 'person.erased', person });
+  await entry(to, { id: randomUUID(), company: OTHER, action: 'person.erased', person: randomUUID() });
+  const database = new Database({ url: to.url, schema: 'integrations', maxConnections: 1 });
+  try {
+    await database.transaction((tx) => publishErasuresOf(tx, MOVING));
+  } finally {
+    await database.close();
+  }
+  const published = await sql(to, 'select topic, key, company_id, payload from integrations.outbox');
+  expect(published).toMatchObject([{ topic: 'truckroll.integrations.erasures', key: `${MOVING}/accounts/${person}`, company_id: MOVING }]);
+  const { action, object_id, at } = AuditEntry.decode(published[0].payload);
+  expect([action, object_id, at < now()]).toEqual(['person.erased', person, true]);
+});
+
+test('what is published as removed finds no row in services that read it', async () => {
+  const names = inOrderOfRemoval(await tablesOf(from.db)).map(({ name }) => name);
+  expect(names.slice(0, 2).toSorted()).toEqual(['integrations.api_keys', 'integrations.users']);
+  const pairs = SERVICES.flatMap(({ schema, states }) =>
+    states.flatMap(({ topic, table }) =>
+      SERVICES.filter(({ groups }) => groups.some(({ topics }) => topics.some(({ name }) => name === topic.name))).map((reader) => ({
+        table: `${schema}.${table}`,
+        reader: reader.schema,
+      })),
+    ),
+  );
+  // Each service that publishes states has readers.
+  expect(new Set(pairs.map(({ table }) => table.split('.')[0]))).toEqual(new Set(owners.filter((owner) => owner !== 'reporting')));
+  const late = pairs.filter(({ table, reader }) => names.slice(names.indexOf(table)).some((name) => name.startsWith(`${reader}.`)));
+  expect(late).toEqual([]);
+});
