@@ -253,6 +253,8 @@ test(
     await expect(move([], { dies: 'closing' })).rejects.toThrow(Died);
     // The freeze is prepared, so that it need not wait for transactions of others.
     expect((await rowsOf(here, `select from pg_trigger where tgname like 'frozen%'`)).length).toBeGreaterThan(100);
+    // The other cell has its keys already, and sends them back.
+    expect(await rowsOf(there, 'select company_id, cell from integrations.company_places')).toEqual([{ company_id: moving.id, cell: 'home' }]);
     await record(here, moving);
     await expect(move([], { dies: 'the other cell has everything' })).rejects.toThrow(Died);
     await until('requests to be held', read, (answer) => answer === '503 1');
