@@ -146,7 +146,7 @@ test('after a switch the other cell answers, and before no request is refused', 
   expect(await status(stays)).toBe(200);
   await endSwitch(moves.id, both, both[0]);
   expect(await answer).toMatchObject({ status: 200, names: ['in west'] });
-  // An operator who calls the wrong cell does not change the rows that were left behind.
+  // A call of an operator to the wrong cell does not change the rows that were left behind.
   await expect(home.channel('integrations').client(KeyAdminServiceService).listKeys({ company_id: moves.id })).rejects.toMatchObject({
     status: 409,
     message: expect.stringContaining('lives in the cell west'),

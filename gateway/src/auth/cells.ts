@@ -26,7 +26,7 @@ const SWITCHING = Symbol('switching');
 /**
  * Finds the caller in any of the cells, and waits while the company is being switched. Rejects with MayBeUnknown if no cell has the caller and one
  * cannot answer.
- * A single cell has no name, and is asked.
+ * A single cell has no name.
  */
 export function findIn(cells: ReadonlyMap<string | undefined, Ask>): (request: AuthenticateRequest) => Promise<Principal | undefined> {
   const only = cells.get(undefined);

@@ -61,7 +61,7 @@ export class ApiError extends Error {
   readonly status: number;
   readonly details: readonly ErrorDetail[];
   readonly retryAfterSeconds: number | undefined;
-  /** Whether a frozen company was to be changed, which may live in another cell by now. Only between processes. */
+  /** Whether a change of a frozen company was refused, which may live in another cell by now. Only between processes. */
   readonly frozen: boolean;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {

@@ -15,7 +15,7 @@ import { Scratch } from './support.ts';
 const scratch = new Scratch();
 afterAll(() => scratch.end());
 
-/** A start begins eleven processes: beside other tests it may take more than a minute. */
+/** A start begins eleven processes: while other tests run, it may take more than a minute. */
 const AT_MOST_MS = 120_000;
 
 interface Ready {

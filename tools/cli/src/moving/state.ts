@@ -1,4 +1,4 @@
-// How far a move is: a row of integrations.moves in each cell. That of the source names the step that is next, or under way.
+// Progress of a move: a row of integrations.moves in each cell. The source's row names the step that is next, or under way.
 import type { Cell } from './cells.ts';
 
 /** In order. Up to `closing` the move can be given up. */
