@@ -2,7 +2,7 @@
 import type { Database } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, type BackgroundPart } from '@truckroll/process';
 import type { Logger, Metrics } from '@truckroll/telemetry';
-import { SHIFT_COLUMNS, VERSIONS_OF_EPOCH, shownMoment, type CompanyMoment, type MaybeShift, type Moment } from './moment.ts';
+import { SHIFT_COLUMNS, VERSIONS_OF_EPOCH, shownMoment, transactionsBy, type CompanyMoment, type MaybeShift, type Moment } from './moment.ts';
 
 /** The oldest transaction that has written. `state` and `seconds` are null if the service's role may not see them. */
 interface Holder {
@@ -29,8 +29,7 @@ interface Transactions {
 }
 
 /** SQL: columns of Transactions, of `pg_current_snapshot() s`. */
-const TRANSACTIONS = `pg_snapshot_xmin(s)::text::bigint as oldest, pg_snapshot_xmax(s)::text::bigint as next,
-          (select last_value / 1000000000000 from outbox_id_seq) as epoch, (extract(epoch from statement_timestamp()) * 1000000)::bigint as at`;
+const TRANSACTIONS = `${transactionsBy('outbox_id_seq')}, (extract(epoch from statement_timestamp()) * 1000000)::bigint as at`;
 
 const EVERY_MS = 2000;
 /** Minimum interval between samples in microseconds, so that those of a long transaction need little memory. */

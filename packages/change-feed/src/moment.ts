@@ -4,6 +4,10 @@
 /** A stored version is the epoch times this, plus the transaction's id (change_version in the migration). Numbers hold 900 epochs exactly. */
 export const VERSIONS_OF_EPOCH = 10 ** 13;
 
+/** SQL: the oldest transaction that is still active, the first one that has not begun, and the epoch, of `pg_current_snapshot() s`. */
+export const transactionsBy = (sequence: string): string =>
+  `pg_snapshot_xmin(s)::text::bigint as oldest, pg_snapshot_xmax(s)::text::bigint as next, (select last_value / 1000000000000 from ${sequence}) as epoch`;
+
 export interface Moment {
   readonly epoch: number;
   /** All changes with lower versions are committed and visible, or will never be. */

@@ -2,7 +2,7 @@
 // done once for each schema. `source` and `target` are connections of the schemas' owner, outside transactions.
 import { isLockTimeout, type Queryable } from '@truckroll/postgres';
 import { pause } from '@truckroll/process';
-import { SHIFT_COLUMNS, VERSIONS_OF_EPOCH, lowestOf, type MaybeShift } from './moment.ts';
+import { SHIFT_COLUMNS, VERSIONS_OF_EPOCH, lowestOf, transactionsBy, type MaybeShift } from './moment.ts';
 
 /** More versions than a database assigns while a company is copied out of it. Numbers have room for 9,000 times that. */
 const AHEAD = 10 ** 12;
@@ -120,8 +120,7 @@ interface State {
 
 async function stateOf(db: Queryable, { schema, companyId }: MovedFeed): Promise<State> {
   const { rows } = await db.query<MaybeShift & { epoch: number; oldest: number; next: number }>({
-    text: `select (select last_value / 1000000000000 from ${schema}.outbox_id_seq) as epoch,
-        pg_snapshot_xmin(s)::text::bigint as oldest, pg_snapshot_xmax(s)::text::bigint as next, ${SHIFT_COLUMNS}
+    text: `select ${transactionsBy(`${schema}.outbox_id_seq`)}, ${SHIFT_COLUMNS}
       from pg_current_snapshot() s left join ${schema}.shifts h on h.company_id = $1`,
     values: [companyId],
   });
