@@ -1,11 +1,12 @@
 // `truckroll cells` (docs/adr/0029): asks every cell what it serves, and compares what they say.
-import { ApiError, isRefusedCaller, isUuid, owners, type Owner } from '@truckroll/contract';
+import { ApiError, isRefusedCaller, owners, type Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { CellAdminServiceService, type DescribeCellResponse } from '@truckroll/contract/gen/integrations/v1/cells';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { table, type Columns } from '@truckroll/integrator-cli/terminal/table';
 import type { Command } from 'commander';
 import { beginSwitch, endSwitch, type CellCalls } from '../cells/switch.ts';
+import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
 
 /** Time in ms for which a service is waited for. */
@@ -75,8 +76,7 @@ const COLUMNS: Columns<{ cell: string; companies: number | null; switching: numb
 };
 
 async function settle(session: Session, found: readonly Cell[], given: string, name: string): Promise<void> {
-  if (!isUuid(given)) throw new Failure(`${given} is no id of a company: see the ids with \`truckroll company list\`.`, EXIT.usage);
-  const id = given.toLowerCase();
+  const id = companyIdOf(given);
   const silent = found.find(({ said }) => said === undefined);
   if (silent !== undefined) throw new Failure(`The cell ${silent.name} does not answer: each cell must learn where the company lives.`, EXIT.unreachable);
   const faults = [...faultsOf(found), ...found.flatMap(({ said }) => (said!.cell == null ? ['A cell has no name: set CELL of its integrations.'] : []))];

@@ -1,14 +1,13 @@
 // `truckroll company delete`: integrations ends the company's access, and every service removes what it has of it (docs/adr/0024).
-import { isUuid } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ErasureServiceService, type GetErasureResponse } from '@truckroll/contract/gen/records/v1/erasures';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
 import { askAll, frozenFirst, isOver, listRows, rowsOf, summary, untilOver, type States, type Work } from './services.ts';
 
 export async function deleteCompany(session: Session, given: string, name: string | undefined): Promise<void> {
-  if (!isUuid(given)) throw new Failure(`${given} is no id of a company: see the ids with \`truckroll company list\`.`, EXIT.usage);
-  const id = given.toLowerCase();
+  const id = companyIdOf(given);
   const ask = (count: boolean): Promise<States<GetErasureResponse>> =>
     askAll(session, ErasureServiceService, 'delete companies', (service) => service.getErasure({ company_id: id, count }, { signal: session.io.signal }));
   const found = await ask(true);

@@ -1,11 +1,12 @@
 // `truckroll company freeze` and `unfreeze` (docs/adr/0026): one service after the other. Each run continues where the last one stopped.
-import { formatInstant, isUuid, type Owner } from '@truckroll/contract';
+import { formatInstant, type Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
 import type { Callers } from '@truckroll/grpc';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { isUnavailable } from '@truckroll/postgres';
 import { backoffMs, pause } from '@truckroll/process';
+import { companyIdOf } from '../company-id.ts';
 import { askAll } from '../leaving/services.ts';
 import type { Session } from '../session.ts';
 
@@ -94,8 +95,7 @@ export async function unfreezeIn(session: Session, id: string, known: boolean): 
 }
 
 async function look(session: Session, given: string) {
-  if (!isUuid(given)) throw new Failure(`${given} is no id of a company: see the ids with \`truckroll company list\`.`, EXIT.usage);
-  const id = given.toLowerCase();
+  const id = companyIdOf(given);
   const found = await askAll(session, FreezeServiceService, 'freeze companies', (service) =>
     service.getFreeze({ company_id: id }, { signal: session.io.signal }),
   );

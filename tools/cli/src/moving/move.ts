@@ -1,6 +1,6 @@
 // `truckroll company move` (docs/adr/0028): the steps in order. Each may be repeated from its beginning, and nothing but the row of the move
 // (state.ts) remembers which is next, so that a command that died is continued by the next one.
-import { formatInstant, isUuid, type Owner } from '@truckroll/contract';
+import { formatInstant, type Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
@@ -9,6 +9,7 @@ import { table } from '@truckroll/integrator-cli/terminal/table';
 import { publishErasuresOf } from '@truckroll/integrations/restored';
 import { Database, type Transaction } from '@truckroll/postgres';
 import { publishNamesOf } from '@truckroll/scheduling/restored';
+import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
 import { openCell, otherSession, requireSameDatabase, type Cell } from './cells.ts';
 import { check, type Plan } from './check.ts';
@@ -46,11 +47,11 @@ interface Move {
 const ROUNDS = 3;
 
 export async function moveCompany(session: Session, given: string, { withoutOther, ...options }: MoveOptions): Promise<void> {
-  if (!isUuid(given)) throw new Failure(`${given} is no id of a company: see the ids with \`truckroll company list\`.`, EXIT.usage);
+  const id = companyIdOf(given);
   if (Object.keys(options).length > 1) throw new Failure('Give only one of --check, --status, --abort and --confirm.', EXIT.usage);
   if (withoutOther) {
     if (!options.abort) throw new Failure('Give --without-other with --abort only.', EXIT.usage);
-    return await giveUpAlone(session, given.toLowerCase());
+    return await giveUpAlone(session, id);
   }
   const others = otherSession(session);
   const cells: Cell[] = [];
@@ -59,7 +60,7 @@ export async function moveCompany(session: Session, given: string, { withoutOthe
     cells.push(from);
     const to = await openCell('the other cell', others);
     cells.push(to);
-    await run({ session, from, to, id: given.toLowerCase(), signal: session.io.signal }, options);
+    await run({ session, from, to, id, signal: session.io.signal }, options);
   } finally {
     for (const cell of cells) await cell.close();
     others.close();

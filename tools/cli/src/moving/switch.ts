@@ -28,7 +28,7 @@ async function setRowNumbers(to: Cell, companyId: string): Promise<void> {
   }
 }
 
-/** The sums were copied as they are. Triggers note what they lack, and no trigger has acted there. */
+/** The sums were copied with what they lack, which triggers of the source have noted. None has acted in the other cell. */
 async function copyNotes(from: Cell, to: Cell, companyId: string): Promise<void> {
   const { rows } = await from.db.query<{ note: string }>({
     text: 'select n::text as note from reporting.due_notes n where company_id = $1',
