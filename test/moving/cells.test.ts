@@ -173,7 +173,7 @@ test(
     expect(await createKey(moves)).toMatchObject({ status: 503 });
     await home.database.query({ text: `insert into integrations.company_places values ($1, 'west')`, values: [moves.id] });
     await west.database.query({ text: 'delete from integrations.company_places where company_id = $1', values: [moves.id] });
-    // It asked for the write before, and asks once a second.
+    // It looked the caller up for the write before, and does so once a second.
     let made = { status: 503, id: '' };
     await until('another look-up', async () => (made = await createKey(moves)).status !== 503);
     expect([made.status, await keyIn(west, made.id), await keyIn(home, made.id)]).toEqual([201, true, false]);
