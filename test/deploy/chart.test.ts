@@ -8,6 +8,7 @@ import { ROOT } from '@truckroll/local-stack';
 import { stopLimitMs } from '@truckroll/process';
 import { chartComponents } from '../../deploy/chart-components.mjs';
 import { ADVERTISED_KEEP_ALIVE_MS } from '../../gateway/src/http/server.ts';
+import { documentedSql } from '../support/documented-sql.ts';
 import { COMPONENTS, chartEnvironments, chartPods, drawSecrets, manifestsIn, read as readAsGiven, type Component } from './environment.ts';
 
 const drawn = drawSecrets();
@@ -85,6 +86,16 @@ test('addresses name Services at the ports on which components listen', () => {
   }
 });
 
+interface ExampleCluster {
+  readonly spec: {
+    readonly postgresql: { readonly parameters: Readonly<Record<string, string>> };
+    readonly bootstrap: { readonly initdb: { readonly owner: string; readonly postInitSQL: readonly string[] } };
+    readonly managed: {
+      readonly roles: readonly { readonly name: string; readonly login: boolean; readonly replication?: boolean; readonly inRoles?: readonly string[] }[];
+    };
+  };
+}
+
 interface Policy {
   readonly kind: string;
   readonly metadata: { readonly name: string };
@@ -96,6 +107,23 @@ test.each(owners)("the policies of %s admit the operator's pod of deploy/example
   const policies = (manifestsIn('deploy/helm/golden/minimal.yaml') as Policy[]).filter(({ kind }) => kind === 'NetworkPolicy');
   const { spec } = policies.find((policy) => policy.metadata.name === `truckroll-${name}`)!;
   expect(spec.ingress?.flatMap(({ from = [] }) => from.map(({ podSelector }) => podSelector?.matchLabels))).toContainEqual(metadata.labels);
+});
+
+test('the cell of deploy/examples has the roles and rights of a move that docs/how-to names', () => {
+  const [{ spec }] = manifestsIn('deploy/examples/cell-cloudnative-pg.yaml') as [ExampleCluster];
+  const given: string[] = [...spec.bootstrap.initdb.postInitSQL];
+  for (const { name, replication, login, inRoles = [] } of spec.managed.roles) {
+    for (const role of inRoles) given.push(`grant ${role} to ${name}`);
+    if (replication && login) given.push(`create role ${name}`, `alter role ${name} replication`);
+  }
+  // The owner may create what it likes in its database.
+  if (spec.bootstrap.initdb.owner === 'truckroll_migrate') given.push('grant create on database truckroll to truckroll_migrate');
+  const asked = documentedSql('move-a-company', '## Before the first move')
+    .split('\n')
+    .map((line) => line.replace(/ login replication.*|;.*|--.*/, '').trim())
+    .filter((line) => line !== '');
+  expect(asked.filter((each) => !given.includes(each))).toEqual([]);
+  expect(spec.postgresql.parameters['max_slot_wal_keep_size']).toMatch(/^\d+GB$/);
 });
 
 test('rejects variables in env that the chart sets itself', () => {

@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { owners } from '@truckroll/contract';
 import { Watchdog, runFolder } from '@truckroll/local-stack';
+import { createSession } from '@truckroll/postgres';
 import { until } from '@truckroll/testing/until';
 import { openCell, type Cell } from '../../tools/cli/src/moving/cells.ts';
 import { subscribe } from '../../tools/cli/src/moving/replicate.ts';
@@ -16,6 +18,9 @@ let cell: Cell;
 
 beforeAll(async () => {
   const url = await startLogicalPostgres(folder, watchdog);
+  const session = await createSession({ url, statementTimeoutMs: 0 });
+  for (const owner of owners) await session.query({ text: `create schema ${owner}` });
+  await session.close();
   cell = await openCell('the other cell', { database: () => ({ url }) } as unknown as Session);
 }, 60_000);
 afterAll(async () => {

@@ -4,7 +4,15 @@ import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prometheus, silent } from '@truckroll/local-stack';
+import { parse } from 'yaml';
 import { DASHBOARDS, dashboards, expressions, firing, namesIn, ruleFiles, ruleTests, rules } from './expressions.ts';
+
+interface RuleTests {
+  readonly tests: readonly {
+    readonly input_series: readonly { series: string }[];
+    readonly alert_rule_test: readonly { readonly exp_alerts: readonly Record<'exp_labels' | 'exp_annotations', Record<string, string>>[] }[];
+  }[];
+}
 
 let promtool: string;
 beforeAll(async () => {
@@ -22,6 +30,26 @@ test.each(ruleFiles)('promtool finds no problem in %s', (name) => {
 test.each(ruleTests)('the alerts in %s fire under their conditions, and not before', (name) => {
   const { status, stdout, stderr } = run('test', 'rules', name);
   expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
+});
+
+test('an alert concerns one cell and says which, where the scraper adds that label', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-cells-'));
+  try {
+    const { tests, ...all } = parse(readFileSync(join(DASHBOARDS, 'alerts.test.yaml'), 'utf8')) as RuleTests;
+    for (const { input_series: series, alert_rule_test: checks } of tests) {
+      for (const one of series) one.series = one.series.replace('{', '{cell="west",');
+      for (const { exp_labels: labels, exp_annotations: said } of checks.flatMap(({ exp_alerts: expected }) => expected)) {
+        labels['cell'] = 'west';
+        said['summary'] = `west: ${said['summary']}`;
+      }
+    }
+    const file = join(folder, 'cells.test.yaml');
+    writeFileSync(file, JSON.stringify({ ...all, rule_files: [join(DASHBOARDS, 'alerts.yaml')], tests }));
+    const { status, stdout, stderr } = run('test', 'rules', file);
+    expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('every alert fires in a test, has a severity, and has a section in the runbook', () => {
@@ -46,7 +74,13 @@ test.each(dashboards)(
     expect(dashboard).toMatchObject({
       uid: expect.stringMatching(/^truckroll-[a-z]+$/),
       schemaVersion: 39,
-      templating: { list: [{ name: 'datasource', type: 'datasource' }] },
+      templating: {
+        list: [
+          { name: 'datasource', type: 'datasource' },
+          // Without cells no series has the label, which `.*` matches too.
+          { name: 'cell', type: 'query', query: { query: 'label_values(build_info, cell)' }, includeAll: true, allValue: '.*', current: { value: '$__all' } },
+        ],
+      },
     });
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
     const cells = new Set<string>();
@@ -69,6 +103,13 @@ test.each(dashboards)(
     }
   },
 );
+
+test.each(dashboards)('$name shows the chosen cell only', ({ dashboard }) => {
+  for (const { expr } of dashboard.panels.flatMap(({ targets = [] }) => targets)) {
+    const elsewhere = expr.replaceAll(/[a-z_]+\{cell=~"\$cell"[^}]*\}/g, 'vector(0)');
+    expect([expr, namesIn(elsewhere).metrics]).toEqual([expr, []]);
+  }
+});
 
 test('every expression of a dashboard is valid PromQL', () => {
   const folder = mkdtempSync(join(tmpdir(), 'truckroll-promql-'));

@@ -211,7 +211,7 @@ const BASE = /_(bucket|count|sum)$/;
 test('the running system exposes everything that dashboards and alert rules use', async () => {
   // Nothing here causes failed imports, limits or outages, so their metrics are looked up in the list instead.
   const listed = new Map<string, ListedMetric>(listMetrics().map((metric) => [metric.name, metric]));
-  await until('the metric webhook_endpoints', scraped, (metrics) => metrics.has('webhook_endpoints'));
+  await until('metrics of rounds', scraped, (metrics) => metrics.has('webhook_endpoints') && metrics.has('move_slots'));
   const series = await scraped();
   // Metrics of a process rather than a component are missing in a test's system: metrics.test.ts and `npm start -- --observe` cover them.
   const rare =
@@ -219,7 +219,7 @@ test('the running system exposes everything that dashboards and alert rules use'
   for (const { where, expr } of expressions) {
     const { metrics, labels } = namesIn(expr);
     const own = metrics.filter((name) => !name.startsWith('slo:'));
-    const known = new Set(['le', 'component', 'slo']);
+    const known = new Set(['le', 'component', 'slo', 'cell']);
     for (const name of own) {
       const metric = listed.get(name) ?? listed.get(name.replace(BASE, ''));
       expect([where, name, metric?.name]).toEqual([where, name, expect.any(String)]);

@@ -2,11 +2,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ports, silent, type Watchdog } from '@truckroll/local-stack';
-import { startPostgres } from '../../tools/local-stack/src/servers/postgres.ts';
+import { startPostgres, type PostgresPrograms } from '../../tools/local-stack/src/servers/postgres.ts';
 
 /** Resolves to its address. Its log is `logs/postgres.log` in the folder. */
-export async function startLogicalPostgres(folder: string, watchdog: Watchdog): Promise<string> {
+export async function startLogicalPostgres(folder: string, watchdog: Watchdog, programs?: PostgresPrograms): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const context = { folder, ports: new Ports(join(folder, 'ports.json')), logs: join(folder, 'logs'), watchdog, say: silent, careless: true };
-  return (await startPostgres({ ...context, address: '127.0.0.1', password: 'of the test', settings: { wal_level: 'logical' } })).url;
+  const own = { address: '127.0.0.1', password: 'of the test', settings: { wal_level: 'logical' }, ...(programs && { programs }) };
+  return (await startPostgres({ ...context, ...own })).url;
 }

@@ -75,6 +75,8 @@ export interface SystemOptions {
 
 export interface Storage {
   readonly databaseUrl: string;
+  /** With the service's role. Default: `databaseUrl` for all of them. */
+  readonly urlOf?: (owner: Owner) => string;
   readonly kafkaPrefix: string;
   readonly secretKey: Buffer;
 }
@@ -116,7 +118,8 @@ export async function startSystem({
   const issuer = createIssuer();
   const callerCredentials = parseCallerCredentials([...testCallers, ...operators].map(acceptanceOf).join());
   const config = { ...testConfig, callerCredentials, logLevel, ...environment, redis: parseRedisUrl(REDIS_URL) } as never;
-  const services: Service[] = owners.map((owner) => CREATE[owner](config));
+  const configOf = (owner: Owner) => (storage?.urlOf === undefined ? config : ({ ...(config as object), databaseUrl: storage.urlOf(owner) } as never));
+  const services: Service[] = owners.map((owner) => CREATE[owner](configOf(owner)));
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
   const channels = Object.fromEntries(owners.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<
     Owner,
@@ -195,7 +198,7 @@ export async function startSystem({
     stopService: (name) => (services[owners.indexOf(name)] as Service).destroy(),
     async startService(name) {
       const at = owners.indexOf(name);
-      services[at] = CREATE[name]({ ...(config as object), port: ports[at] } as never);
+      services[at] = CREATE[name]({ ...(configOf(name) as object), port: ports[at] } as never);
       await services[at].start();
     },
     async stop() {

@@ -45,6 +45,7 @@ import { exportedTables, writtenTables } from './companies/exported.ts';
 import { freezeCompany, underWay, unfreezeCompany } from './companies/freeze.ts';
 import { deleteCompany, leaveMakersBehind, rules, waitsFor } from './companies/leave.ts';
 import { getCompany } from './companies/read.ts';
+import { slotMetrics } from './companies/slots.ts';
 import type { IntegrationsConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { identity } from './identity/authenticate.ts';
@@ -174,6 +175,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       background(webhookAlerts(database, log));
       background(deadLetters(database, log, metrics));
       background(webhookMetrics(database, log, metrics));
+      background(slotMetrics(database, log, metrics));
       background(mailSender({ database, provider: chooseMailProvider(config, log), log, metrics, timeoutMs: config.notificationTimeoutMs }));
     },
   });

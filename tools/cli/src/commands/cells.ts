@@ -5,6 +5,7 @@ import { CellAdminServiceService, type DescribeCellResponse } from '@truckroll/c
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { table, type Columns } from '@truckroll/integrator-cli/terminal/table';
 import type { Command } from 'commander';
+import { dropStatement, megabytes } from '../cells/slots.ts';
 import { beginSwitch, endSwitch, type CellCalls } from '../cells/switch.ts';
 import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
@@ -54,23 +55,34 @@ async function withCells<T>(session: Session, work: (cells: readonly Cell[]) => 
 }
 
 function list(session: Session, cells: readonly Cell[]): void {
-  const faults = [...faultsOf(cells), ...contradictions(cells)];
+  const faults = [...faultsOf(cells), ...contradictions(cells), ...slotsLeft(cells)];
   if (cells.some(({ away }) => away.length > 0)) session.exitCode = EXIT.unreachable;
   else if (faults.length > 0) session.exitCode = EXIT.refused;
   const rows = cells.map(({ name, said, away }) => ({
     cell: name,
     companies: said?.companies.length ?? null,
     switching: said?.elsewhere.filter(({ cell }) => cell == null).length ?? null,
+    wal_kept: said === undefined ? null : sum(said.slots.map(({ kept_bytes: bytes }) => bytes)),
     version: said?.version ?? null,
     away,
   }));
   session.print({ cells: rows, faults }, [table(rows, COLUMNS, ''), ...faults].join('\n'));
 }
 
-const COLUMNS: Columns<{ cell: string; companies: number | null; switching: number | null; version: string | null; away: readonly Owner[] }> = {
+interface Row {
+  readonly cell: string;
+  readonly companies: number | null;
+  readonly switching: number | null;
+  readonly wal_kept: number | null;
+  readonly version: string | null;
+  readonly away: readonly Owner[];
+}
+
+const COLUMNS: Columns<Row> = {
   CELL: ({ cell }) => cell,
   COMPANIES: ({ companies }) => companies,
   SWITCHING: ({ switching }) => switching,
+  'WAL KEPT': ({ wal_kept: bytes }) => (bytes === null ? null : megabytes(bytes)),
   VERSION: ({ version }) => version,
   'NO ANSWER FROM': ({ away }) => away.join(', ') || null,
 };
@@ -158,3 +170,16 @@ function contradictions(cells: readonly Cell[]): string[] {
   const lost = new Set(said.flatMap(({ elsewhere }) => elsewhere.flatMap(({ company_id: id }) => (homes.has(id) ? [] : id))));
   return [...several, ...[...lost].map((id) => `The company ${id} is served by no cell.`)];
 }
+
+/** Slots that no move needs, for which PostgreSQL keeps WAL until its disk is full. */
+function slotsLeft(cells: readonly Cell[]): string[] {
+  return cells.flatMap(({ name, said }) =>
+    (said?.slots ?? []).flatMap((slot) =>
+      slot.needed
+        ? []
+        : `In the cell ${name}, ${megabytes(slot.kept_bytes)} of WAL is kept for a slot that no move needs: run ${dropStatement(slot.name)} there.`,
+    ),
+  );
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

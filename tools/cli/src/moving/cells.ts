@@ -17,6 +17,7 @@ export interface Cell {
 }
 
 const PREFIX = 'TO_';
+const SEPARATE = 'a cell with a server for each service';
 const NEEDED = [...owners.map(addressVariable), 'DATABASE_URL', 'CALL_CREDENTIAL'];
 
 /** Throws Failure if a variable is missing: a command that found this cell instead of the other one would open what it has closed. */
@@ -31,11 +32,24 @@ export function otherSession(session: Session): Session {
 
 export async function openCell(title: string, session: Session): Promise<Cell> {
   const urls = new Set(owners.map((owner) => session.database(owner).url));
-  if (urls.size > 1) throw new Failure(`In ${title} services have separate servers: their companies cannot be moved yet.`, EXIT.refused);
+  if (urls.size > 1) throw new Failure(`In ${title} services have separate servers. Companies of ${SEPARATE} cannot be moved.`, EXIT.refused);
   const url = [...urls][0]!;
   const db = await open(title, url);
-  const { rows } = await db.query<{ identity: string }>({ text: `select system_identifier || '/' || current_database() as identity from pg_control_system()` });
-  return { title, session, url, db, identity: rows[0]!.identity, close: () => db.close() };
+  const { rows } = await db.query<{ identity: string; missing: string[] }>({
+    text: `select system_identifier || '/' || current_database() as identity,
+        array(select owner from unnest($1::text[]) owner where to_regnamespace(owner) is null) as missing
+      from pg_control_system()`,
+    values: [owners],
+  });
+  const { identity, missing } = rows[0]!;
+  if (missing.length > 0) {
+    await db.close();
+    throw new Failure(
+      `The database of ${title} has no schema ${missing.join(', ')}: give it that of all its services. Companies of ${SEPARATE} cannot be moved.`,
+      EXIT.refused,
+    );
+  }
+  return { title, session, url, db, identity, close: () => db.close() };
 }
 
 function open(title: string, url: string): Promise<DatabaseSession> {

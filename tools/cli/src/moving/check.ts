@@ -8,6 +8,7 @@ import { askAll } from '../leaving/services.ts';
 import type { Cell } from './cells.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
 import { placesOf } from './places.ts';
+import { problemsOfRights } from './rights.ts';
 import { TRAIL, hasRows, sizeOf, tablesOf, type SizeOfRows } from './tables.ts';
 
 export interface Plan {
@@ -45,6 +46,9 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
     const { rows } = await db.query<{ version: number }>({ text: `select current_setting('server_version_num')::int as version` });
     if (rows[0]!.version < NEEDED_VERSION) return ['A move needs PostgreSQL 16 or newer on both sides.'];
   }
+  // Without them the rest cannot be looked at.
+  const rights = await problemsOfRights(from, to);
+  if (rights.length > 0) return rights;
   const problems: string[] = [];
   for (const { session } of [from, to])
     await askAll(session, FreezeServiceService, 'move companies', (service) => service.getFreeze({ company_id: companyId }));
@@ -82,37 +86,26 @@ async function problemsOfFeed({ title, db }: Cell): Promise<string[]> {
 }
 
 async function problemsOfSource({ db }: Cell): Promise<string[]> {
-  const { rows } = await db.query<{ wal: string; slots: number; senders: number; replicates: boolean; creates: boolean; oldest: number | null }>({
+  const { rows } = await db.query<{ wal: string; slots: number; senders: number; oldest: number | null }>({
     text: `select current_setting('wal_level') as wal,
         current_setting('max_replication_slots')::int - (select count(*) from pg_replication_slots) as slots,
         current_setting('max_wal_senders')::int - (select count(*) from pg_stat_replication) as senders,
-        (select rolreplication or rolsuper from pg_roles where rolname = current_user) as replicates,
-        has_database_privilege(current_database(), 'create') as creates,
         (select max(extract(epoch from now() - xact_start))::int from pg_stat_activity where backend_xid is not null) as oldest`,
   });
-  const { wal, slots, senders, replicates, creates, oldest } = rows[0]!;
+  const { wal, slots, senders, oldest } = rows[0]!;
   return named([
     [wal !== 'logical', `PostgreSQL here has wal_level = ${wal}: set it to logical, and restart it.`],
     [slots < 1, 'PostgreSQL here has no free replication slot: raise max_replication_slots.'],
     [senders < 2, 'PostgreSQL here has no two free WAL senders: raise max_wal_senders.'],
-    [!replicates, 'The role of DATABASE_URL may not replicate: alter role … replication.'],
-    [!creates, 'The role of DATABASE_URL may not create a publication: grant create on database … to it.'],
     [(oldest ?? 0) > OLD_SECONDS, `A transaction here is ${oldest} s old, and the move would wait for its end: end it.`],
   ]);
 }
 
 async function problemsOfTarget({ db }: Cell): Promise<string[]> {
-  const { rows } = await db.query<{ subscribes: boolean; replica: boolean; workers: number }>({
-    text: `select pg_has_role('pg_create_subscription', 'usage') and has_database_privilege(current_database(), 'create') as subscribes,
-        has_parameter_privilege('session_replication_role', 'set') as replica,
-        current_setting('max_logical_replication_workers')::int - (select count(*) from pg_stat_subscription where pid is not null) as workers`,
+  const { rows } = await db.query<{ workers: number }>({
+    text: `select current_setting('max_logical_replication_workers')::int - (select count(*) from pg_stat_subscription where pid is not null) as workers`,
   });
-  const { subscribes, replica, workers } = rows[0]!;
-  return named([
-    [!subscribes, 'The role of TO_DATABASE_URL may not subscribe: grant pg_create_subscription to it, and create on the database.'],
-    [!replica, 'The role of TO_DATABASE_URL may not write as a replica: grant set on parameter session_replication_role to it.'],
-    [workers < 1, "The other cell's PostgreSQL has no free worker: raise max_logical_replication_workers."],
-  ]);
+  return named([[rows[0]!.workers < 1, "The other cell's PostgreSQL has no free worker: raise max_logical_replication_workers."]]);
 }
 
 const named = (problems: readonly (readonly [boolean, string])[]): string[] => problems.flatMap(([is, text]) => (is ? [text] : []));

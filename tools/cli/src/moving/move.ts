@@ -21,6 +21,8 @@ import { closeIn, freezeIn, prepareIn, unfreezeIn } from './freeze.ts';
 import { announce, forgetPlace, hold, livesThere, staysHere } from './places.ts';
 import { removeRows } from './remove.ts';
 import { nameOf, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
+import { sourceUrl } from './rights.ts';
+import { inWords, slotOf, type Slot } from './slot.ts';
 import { STEPS, begin, enter, forget, requireArriving, stateOf, type MoveState, type MoveStep } from './state.ts';
 import { carryOver, forgetCached } from './switch.ts';
 import { tablesOf } from './tables.ts';
@@ -72,7 +74,7 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
   const found = await stateOf(from, id);
   if (found !== undefined && found.other !== to.identity)
     throw new Failure(`The company ${id} is being moved to another cell than this one: correct the TO_ variables.`, EXIT.refused);
-  if (options.status) return report(session, id, found);
+  if (options.status) return report(session, id, found, await slotOf(from, id));
   if (options.check) return showPlan(session, id, await check(from, to, id));
   await alone(move);
   if (options.abort) return await giveUp(move, found);
@@ -89,7 +91,7 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
     await WORK[step].work(move);
     await enter(from, id, STEPS[at + 1]!);
   }
-  report(session, id, await stateOf(from, id));
+  report(session, id, await stateOf(from, id), await slotOf(from, id));
 }
 
 const WORK: Readonly<Record<Exclude<MoveStep, 'moved' | 'deleting' | 'giving up'>, { says: string; work: (move: Move) => Promise<void> }>> = {
@@ -134,7 +136,7 @@ async function thaw(cell: Cell, id: string, known: boolean, error: unknown): Pro
 
 async function follow(move: Move): Promise<void> {
   const { session, from, to, id, signal } = move;
-  await subscribe(to, id, session.secret('FROM_DATABASE_URL') ?? from.url);
+  await subscribe(to, id, sourceUrl(from));
   await untilApplied(from, to, id, signal);
   session.note('comparing');
   for (let round = 0; round < ROUNDS && move.unequal?.length !== 0; round++) {
@@ -283,12 +285,19 @@ function showPlan(session: Session, id: string, plan: Plan, begins = false): voi
   else session.print({ company_id: id, ...plan }, `${text}\nNothing stands in the way.`);
 }
 
-function report(session: Session, id: string, state: MoveState | undefined): void {
-  if (state === undefined) return session.print({ company_id: id, step: null }, `No move of the company ${id} is under way.`);
-  const began = formatInstant(state.began_at);
+function report(session: Session, id: string, state: MoveState | undefined, slot: Slot | undefined): void {
+  const fields = { company_id: id, step: state?.step ?? null, ...(state && { began_at: formatInstant(state.began_at) }), slot: slot ?? null };
+  session.print(
+    fields,
+    [nextOf(id, state), ...(slot === undefined ? [] : [inWords(slot, state !== undefined && !['moved', 'deleting'].includes(state.step))])].join('\n'),
+  );
+}
+
+function nextOf(id: string, state: MoveState | undefined): string {
+  if (state === undefined) return `No move of the company ${id} is under way.`;
   const next =
     state.step === 'moved'
       ? `The company ${id} is in the other cell. Here it can be read as it was until you run this with --confirm, which deletes it here.`
       : `The move of the company ${id} is at the step "${state.step}": run the command again to continue.`;
-  session.print({ company_id: id, step: state.step, began_at: began }, `${next} It began at ${began}.`);
+  return `${next} It began at ${formatInstant(state.began_at)}.`;
 }
