@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import { DESKTOP, PHONE } from './browser.ts';
+import { tabProblems } from './keyboard.ts';
 
 /** SCREENSHOTS=folder stores pictures of the screens. */
 const folder = process.env['SCREENSHOTS'];
@@ -36,9 +37,9 @@ export const tooWide = (page: Page): Promise<string[]> =>
   });
 
 /** Widths between a phone's and a large screen's, at which the layout changes. */
-const WIDTHS = [390, 900, 1440];
+const WIDTHS = [390, 900, 1280, 1440];
 
-/** Checks the text, and the layout on desktop and phone in both colour schemes, at widths between them and in print. */
+/** Checks the text, the stops of the Tab key, and the layout on desktop and phone in both colour schemes, at widths between them and in print. */
 export async function inspect(page: Page, name: string): Promise<void> {
   const text = await page.evaluate(() => document.body.innerText);
   expect([name, text.match(UNFINISHED)]).toEqual([name, null]);
@@ -49,6 +50,7 @@ export async function inspect(page: Page, name: string): Promise<void> {
     // The schemes differ in nothing but colours.
     expect([name, scheme, await barriers(page, scheme === 'dark' ? 'color-contrast' : undefined)]).toEqual([name, scheme, []]);
   }
+  expect([name, 'keyboard', await tabProblems(page)]).toEqual([name, 'keyboard', []]);
   await page.setViewport(PHONE);
   if (folder !== undefined) await picture(page, `${name}-phone-dark`);
   await prefer(page, 'light');
