@@ -2,10 +2,11 @@
 import type { Page } from 'puppeteer-core';
 import readXlsxFile, { readSheet } from 'read-excel-file/node';
 import { dollars, tileDollars } from '../../gateway/console/src/parts/money.ts';
+import { DESKTOP } from './browser.ts';
 import { inspect } from './inspect.ts';
 import './customers.ts';
 import { balance, dayOf, startBusiness, sum, timezone, type Business } from './start-business.ts';
-import { focuses, saved, shows, visibleText, type ConsoleSetup } from './start-console.ts';
+import { focuses, saved, shows, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
 
 let setup: ConsoleSetup;
 let page: Page;
@@ -95,7 +96,7 @@ test('lists overdue customers by amount and age, with telephone, e-mail and last
   );
   expect(links).toEqual(last.map((payment) => payment?.id));
   expect(links.some((link) => link !== undefined)).toBe(true);
-  await shows(page, tileDollars(balance(overdue)));
+  await shows(page, dollars(balance(overdue)));
   await inspect(page, 'money');
   expect(await page.$eval('.tiles a[href="#/money"]', ({ textContent }) => textContent)).toBe(wanted.length.toLocaleString());
   await page.click('.tiles a[href="#/money"]');
@@ -112,6 +113,39 @@ test('lists overdue customers by amount and age, with telephone, e-mail and last
   await page.click('tbody tr td:nth-child(2) a');
   await shows(page, dollars(wanted[0]!.cents));
   await shows(page, account.name);
+});
+
+test('shows the cents of a large amount in a tile where there is room, at the focus, and in print', async () => {
+  await go('/money');
+  await shows(page, 'Overdue customers');
+  const cents = balance(await all('invoices?status=OPEN'));
+  expect(tileDollars(cents)).not.toBe(dollars(cents));
+  const tile = (): Promise<string> => page.$eval('.tiles .figure', (figure) => (figure as HTMLElement).innerText);
+  expect(await tile()).toBe(dollars(cents));
+  // Two tiles in a row.
+  await page.setViewport({ width: 430, height: 860 });
+  expect(await tile()).toBe(tileDollars(cents));
+  await page.focus('h1');
+  await tabTo(page, await page.$eval('.tiles a', ({ textContent }) => textContent));
+  expect(await tile()).toBe(dollars(cents));
+  await page.focus('h1');
+  await page.emulateMediaType('print');
+  expect(await tile()).toBe(dollars(cents));
+  await page.emulateMediaType('screen');
+  await page.setViewport(DESKTOP);
+});
+
+test.each([
+  ['/customers', 900],
+  ['/money/invoices', 900],
+  ['/money/payments', 900],
+  ['/money', 1280],
+])('%s shows every column at %i px', async (place, width) => {
+  await page.setViewport({ width, height: 860 });
+  await go(place);
+  await page.waitForFunction((hash) => location.hash === `#${hash}` && document.querySelector('main tbody tr'), {}, place);
+  expect(await page.$eval('.scroll', ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+  await page.setViewport(DESKTOP);
 });
 
 test.each([
@@ -139,10 +173,10 @@ test('says what was received on each day of a month by payment method, and leads
   await go(`/money/deposits?month=${month}`);
   const shown = await rows('Received by day and payment method');
   const days = [...Map.groupBy(ofMonth, dayOf)].sort(([a], [b]) => b.localeCompare(a));
-  expect(shown.map((cells) => cells.at(-1))).toEqual(days.map(([, of]) => amount(of)));
-  expect(await page.$eval('tfoot td:last-child', ({ textContent }) => textContent)).toBe(amount(ofMonth));
+  expect(shown.map((cells) => cells[1])).toEqual(days.map(([, of]) => amount(of)));
+  expect(await page.$eval('tfoot td:nth-child(2)', ({ textContent }) => textContent)).toBe(amount(ofMonth));
   await inspect(page, 'deposits');
-  const cell = (await page.$('tbody tr:first-child td.numeric a'))!;
+  const cell = (await page.$('tbody tr:first-child td:nth-child(n + 3) a'))!;
   const figure = await cell.evaluate(({ textContent }) => textContent);
   await cell.click();
   await rows('Payments, newest first');
@@ -211,6 +245,17 @@ test('keeps a filter that is chosen in the address', async () => {
   await page.waitForFunction(() => location.hash === '#/money/invoices?show=OVERDUE');
   await page.reload();
   await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name="show"]')?.value === 'OVERDUE');
+});
+
+test('the sign that removes a filter stands apart from its name', async () => {
+  await go('/money/invoices?show=ALL');
+  await page.waitForSelector('p.chosen button');
+  const gap = await page.$eval('p.chosen button', (pill) => {
+    const name = document.createRange();
+    name.selectNodeContents(pill.firstChild!);
+    return pill.lastElementChild!.getBoundingClientRect().left - name.getBoundingClientRect().right;
+  });
+  expect(gap).toBeGreaterThanOrEqual(4);
 });
 
 test('shows a pill for each filter that is set, which removes that one, or all', async () => {

@@ -4,7 +4,7 @@ import { until } from '@truckroll/testing/until';
 import type { Page } from 'puppeteer-core';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
-import { dollars, tileDollars } from '../../gateway/console/src/parts/money.ts';
+import { dollars } from '../../gateway/console/src/parts/money.ts';
 import { twoMonths } from '../../gateway/console/src/parts/months.ts';
 import { focused, focuses, press, shows, tabTo, visibleText } from './start-console.ts';
 import { CONSOLE_SIGN_IN_NAME, WITHOUT_COMPANY, STRANGER, choose, signInAgain, startWithIssuer, type IssuerSetup } from './start-with-issuer.ts';
@@ -285,7 +285,7 @@ describe('the home page', () => {
   test('shows what is owed, as the open invoices add up to, and what needs attention', async () => {
     const open = await list('invoices', { status: 'OPEN' });
     const overdue = open.filter(({ aging }) => aging.bucket !== 'CURRENT');
-    const balance = (invoices: any[]): string => tileDollars(sum(invoices.map(({ amounts }) => amounts.open_balance_cents)));
+    const balance = (invoices: any[]): string => dollars(sum(invoices.map(({ amounts }) => amounts.open_balance_cents)));
     expect(overdue.length).toBeGreaterThan(0);
     await shows(page, balance(overdue));
     const tiles = await page.$$eval('.tiles > div', (elements) => elements.map((element) => (element as HTMLElement).innerText.replace(/\s+/g, ' ')));

@@ -197,7 +197,9 @@ test(
 
 /** Without tables that change for a while after the last import: reporting's sums, and the trail, to which services send their entries later. */
 function settled(found: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(found).filter(([name]) => !/^(integrations\.audit_events|reporting\.(summed|due_.*|.*_(sums|crosses)))$/.test(name)));
+  return Object.fromEntries(
+    Object.entries(found).filter(([name]) => !/^(integrations\.audit_events|reporting\.(summed|due_.*|.*_(sums|crosses)))$/.test(name)),
+  );
 }
 
 function letterOf(companyId: string) {

@@ -15,7 +15,6 @@ import { useStore } from './state/store.ts';
 
 const Integrations = later(() => import('./screens/integrations.ts'));
 const Business = later(() => import('./screens/business.ts'));
-const Reports = later(() => import('./screens/reports/section.tsx'));
 
 export function App() {
   const { signedIn, me } = useStore(session);
@@ -110,7 +109,7 @@ function Screen({ path, attention }: { path: readonly string[]; attention: Resou
   if (record.length === 2)
     return <Business title="Record">{({ RecordScreen }) => <RecordScreen kind={record[0]!} id={record[1]!} otherwise={<Nowhere />} />}</Business>;
   if (section === 'reports')
-    return <Reports title="Reports">{({ ReportsSection }) => <ReportsSection path={path.slice(1)} otherwise={<Nowhere />} />}</Reports>;
+    return <Business title="Reports">{({ ReportsSection }) => <ReportsSection path={path.slice(1)} otherwise={<Nowhere />} />}</Business>;
   if (more.length === 0 && section === 'endpoints') {
     if (id === undefined) return <Integrations title="Webhook endpoints">{({ Endpoints }) => <Endpoints />}</Integrations>;
     if (id === 'new' && part === undefined) return <Integrations title="Add endpoint">{({ NewEndpoint }) => <NewEndpoint />}</Integrations>;

@@ -1,4 +1,4 @@
-// Screens of the business's records, in a file that is loaded with the first of them.
+// Screens of the business's records and reports, in a file that is loaded with the first of them.
 export { Customer } from './customers/customer.tsx';
 export { Customers } from './customers/customers.tsx';
 export { RecordScreen } from './records/record.tsx';
@@ -6,5 +6,6 @@ export { Deposits } from './money/deposits.tsx';
 export { MonthEnd } from './money/month-end.tsx';
 export { Invoices, Payments } from './money/lists.tsx';
 export { Money } from './money/money.tsx';
+export { ReportsSection } from './reports/section.tsx';
 export { Schedule } from './schedule/schedule.tsx';
 export { Today } from './today/today.tsx';

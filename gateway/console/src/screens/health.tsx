@@ -171,8 +171,8 @@ function Latency({ series }: { series: HealthSeries }) {
         { name: 'p95', label: '95 % (p95)', total: orNone(p95Ms) },
       ]}
       columns={[
-        { title: 'p50', cell: (bucket) => orNone(bucket.p50Ms) },
-        { title: 'p95', cell: (bucket) => orNone(bucket.p95Ms) },
+        { title: 'Median', cell: (bucket) => orNone(bucket.p50Ms) },
+        { title: '95 % within', cell: (bucket) => orNone(bucket.p95Ms) },
       ]}
     >
       <path

@@ -78,6 +78,12 @@ function columns(days: readonly Deposits[], month: string): Column<Deposits>[] {
   const link = (cents: number, of: Readonly<Record<string, string>>) => <a href={places.payments({ status: 'PAID', ...of })}>{dollars(cents)}</a>;
   return [
     { title: 'Day', cell: ({ day }) => <Day at={day} />, total: 'Sum' },
+    {
+      title: 'Received',
+      numeric: true,
+      cell: ({ day, received }) => link(sum(received.values()), { from: day, to: day }),
+      total: link(sum(days.flatMap(({ received }) => [...received.values()])), whole),
+    },
     ...methods.map(
       (method): Column<Deposits> => ({
         title: method === '' ? 'No payment method' : methodName(method),
@@ -89,11 +95,5 @@ function columns(days: readonly Deposits[], month: string): Column<Deposits>[] {
         total: link(sum(days.map(({ received }) => received.get(method) ?? 0)), { ...whole, method }),
       }),
     ),
-    {
-      title: 'Received',
-      numeric: true,
-      cell: ({ day, received }) => link(sum(received.values()), { from: day, to: day }),
-      total: link(sum(days.flatMap(({ received }) => [...received.values()])), whole),
-    },
   ];
 }

@@ -33,7 +33,9 @@ export function addMonths(day: string, months: number): string {
   return dayAt(Date.UTC(year, month - 1 + months, Math.min(date, last)));
 }
 
-const firstOfMonth = (day: string): string => `${day.slice(0, 8)}01`;
+export const firstOfMonth = (day: string): string => `${day.slice(0, 8)}01`;
+/** 1 on Monday, 7 on Sunday. */
+export const weekdayOf = (day: string): number => ((new Date(ms(day)).getUTCDay() + 6) % 7) + 1;
 const isFirst = (day: string): boolean => day.endsWith('-01');
 
 /** A named period up to and including today. */
@@ -79,7 +81,7 @@ export function bucketsOf({ start, end }: Range, bucket: Bucket): Range[] {
 
 function nextBucket(day: string, bucket: Bucket): string {
   if (bucket === 'day') return addDays(day, 1);
-  if (bucket === 'week') return addDays(day, 7 - ((new Date(ms(day)).getUTCDay() + 6) % 7));
+  if (bucket === 'week') return addDays(day, 8 - weekdayOf(day));
   if (bucket === 'year') return `${String(Number(day.slice(0, 4)) + 1).padStart(4, '0')}-01-01`;
   const month = Number(day.slice(5, 7)) - 1;
   return addMonths(firstOfMonth(day), bucket === 'month' ? 1 : 3 - (month % 3));
@@ -96,6 +98,12 @@ export const dayName = (day: string): string => DAY.format(ms(day));
 export function rangeName({ start, end }: Range): string {
   const last = addDays(end, -1);
   return start === last ? dayName(start) : `${dayName(start)} – ${dayName(last)}`;
+}
+
+/** "Mar 1 – Mar 31, 2026", for a narrow place. */
+export function shortRange({ start, end }: Range): string {
+  const last = addDays(end, -1);
+  return start === last || start.slice(0, 4) !== last.slice(0, 4) ? rangeName({ start, end }) : `${SHORT_DAY.format(ms(start))} – ${dayName(last)}`;
 }
 
 /** A bucket's name: "Mar 2026", or its days if the range cuts it off. */

@@ -1,16 +1,16 @@
-import { zone } from '../../parts/time.tsx';
 import { go, goInstead } from '../../state/route.ts';
-import { BUCKETS, PERIODS, addDays, dayName, isDay, usualBucket, type Bucket, type Period } from './calendar.ts';
+import { BUCKETS, PERIODS, addDays, dayName, shortRange, usualBucket, type Bucket, type Period } from './calendar.ts';
+import { DateRange } from './date-range.tsx';
 import { NameFilter } from './name-filters.tsx';
-import { addressWith, isInverted, only, type Change, type View } from './view.ts';
+import { addressWith, isInverted, type Change, type View } from './view.ts';
 
-const PERIOD_NAMES: Record<Period, string> = {
+const PERIOD_NAMES: Record<Exclude<Period, 'custom'>, string> = {
   month: 'This month',
   'last-month': 'Last month',
   quarter: 'This quarter',
   year: 'Year to date',
-  custom: 'Custom',
 };
+const NAMED = PERIODS.filter((each) => each !== 'custom');
 const BUCKET_NAMES: Record<Bucket, string> = { day: 'Day', week: 'Week', month: 'Month', quarter: 'Quarter', year: 'Year' };
 
 /** What the report shows. Everything chosen here is in the address. */
@@ -19,31 +19,25 @@ export function Controls({ view, query }: { view: View; query: URLSearchParams }
   const to = (change: Change): string => addressWith(report, query, change);
   const set = (change: Change): void => go(to(change));
 
-  function chosen(next: Period): void {
-    if (next === 'custom') return set(only(range));
-    set({ period: next === 'month' ? undefined : next, from: undefined, to: undefined, bucket: undefined });
-  }
-
   return (
     <form class="filters report-filters" aria-label="What the report shows" onSubmit={(event) => event.preventDefault()}>
-      <label>
-        Period
-        <select name="period" value={period} onChange={({ currentTarget }) => chosen(currentTarget.value as Period)}>
-          {PERIODS.map((each) => (
-            <option key={each} value={each}>
-              {PERIOD_NAMES[each]}
-            </option>
-          ))}
-        </select>
-      </label>
-      {period === 'custom' && (
-        <>
-          {isInverted(query) && (
-            <p class="warning">The range ends before it begins. Shown are the days from {dayName(range.start)} on: choose another last day.</p>
-          )}
-          <Day name="from" label="From" day={range.start} onGiven={(from) => goInstead(to({ from }))} />
-          <Day name="to" label="To" day={addDays(range.end, -1)} least={range.start} onGiven={(last) => goInstead(to({ to: last }))} />
-        </>
+      <DateRange
+        label="Period"
+        text={period === 'custom' ? shortRange(range) : PERIOD_NAMES[period]}
+        from={range.start}
+        to={addDays(range.end, -1)}
+        presets={NAMED.map((each) => ({
+          title: PERIOD_NAMES[each],
+          chosen: each === period,
+          choose: () => set({ period: each === 'month' ? undefined : each, from: undefined, to: undefined, bucket: undefined }),
+        }))}
+        onGiven={(from, last) =>
+          // An input of a date reports every key press, so these addresses do not go into the history.
+          period === 'custom' ? goInstead(to({ from, to: last })) : set({ period: 'custom', from, to: last, bucket: undefined })
+        }
+      />
+      {period === 'custom' && isInverted(query) && (
+        <p class="warning">The range ends before it begins. Shown are the days from {dayName(range.start)} on: choose another last day.</p>
       )}
       <label>
         Interval
@@ -97,33 +91,5 @@ export function Controls({ view, query }: { view: View; query: URLSearchParams }
         )}
       </div>
     </form>
-  );
-}
-
-interface DayGiven {
-  name: string;
-  label: string;
-  day: string;
-  least?: string;
-  onGiven: (day: string) => void;
-}
-
-function Day({ name, label, day, least, onGiven }: DayGiven) {
-  return (
-    <label>
-      {label}
-      <span class="unseen">, a day in {zone()}</span>
-      <input
-        name={name}
-        type="date"
-        value={day}
-        min={least}
-        required
-        onChange={({ currentTarget: { value } }) => {
-          // An input of a date reports every key press: `0002-01-01` while 2026 is typed.
-          if (isDay(value) && value >= '1900-01-01') onGiven(value);
-        }}
-      />
-    </label>
   );
 }

@@ -12,7 +12,7 @@ export interface Measure {
   readonly kind: Kind;
   /** How it follows from sums, if rows of it cannot be added up. */
   readonly of?: (sums: Sums) => number | null;
-  /** Not shown in tables of the screen; downloads have every column. */
+  /** Shown only if it is chosen. */
   readonly detail?: boolean;
 }
 

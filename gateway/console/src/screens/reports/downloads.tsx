@@ -79,7 +79,7 @@ export function Downloads({ view, sheets }: { view: View; sheets: () => Promise<
           CSV in cents
         </button>
       </div>
-      <p class="hint">The spreadsheet has what is shown here. CSV has a row for each interval and {group.title.toLowerCase()}.</p>
+      <p class="hint">The spreadsheet has the columns that are shown here. CSV has all of them, and a row for each interval and {group.title.toLowerCase()}.</p>
     </section>
   );
 }

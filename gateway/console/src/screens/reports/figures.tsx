@@ -1,6 +1,7 @@
 // Figures of reports in words, and how they compare.
 import { number, tenths } from '../../parts/figures.ts';
-import { dollars, shortDollars, tileDollars } from '../../parts/money.ts';
+import { dollars, shortDollars } from '../../parts/money.ts';
+import { TileDollars } from '../../parts/tile-amount.tsx';
 import type { Kind, Measure } from './definitions.ts';
 
 /** "32.5 %" */
@@ -25,8 +26,7 @@ export function change(now: number | null, before: number | null, kind: Kind): s
 
 export const figureOf = (sums: Readonly<Record<string, unknown>>, { key, kind }: Measure): string => figure(sums[key] as number | null, kind);
 
-/** For a tile, whose title has the cents. */
-export function tileFigureOf(sums: Readonly<Record<string, unknown>>, { key, kind }: Measure): string {
+export function TileFigure({ sums, measure: { key, kind } }: { sums: Readonly<Record<string, unknown>>; measure: Measure }) {
   const value = sums[key] as number | null;
-  return kind === 'money' && value != null ? tileDollars(value) : figure(value, kind);
+  return kind === 'money' && value != null ? <TileDollars cents={value} /> : <>{figure(value, kind)}</>;
 }

@@ -134,7 +134,7 @@ function AccountFilter({ filter, values, onChange }: Given) {
           name={name}
           type="search"
           value={text}
-          placeholder="Name, telephone, e-mail or address"
+          placeholder="Name or telephone"
           autocomplete="off"
           spellcheck={false}
           maxLength={MOST_SEARCHED}

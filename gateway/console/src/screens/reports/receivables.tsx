@@ -8,7 +8,7 @@ import { useStore } from '../../state/store.ts';
 import { AGES, RECEIVABLES as REPORT, addUp, type Age, type Measure } from './definitions.ts';
 import { ageIn, rankedGroups, readAging, type Aging, type Figures } from './aging.ts';
 import { Download } from './downloads.tsx';
-import { figureOf, shortFigure, tileFigureOf } from './figures.tsx';
+import { TileFigure, figureOf, shortFigure } from './figures.tsx';
 import { groupName } from './group-name.ts';
 import { NameFilter, filtersInWords } from './name-filters.tsx';
 import { Length } from './length.tsx';
@@ -90,8 +90,8 @@ function Totals({ aging: { ages } }: { aging: Aging }) {
       ).map(([title, figures]) => (
         <div key={title}>
           <dt>{title}</dt>
-          <dd class="figure" title={figureOf(figures, BALANCE)}>
-            {tileFigureOf(figures, BALANCE)}
+          <dd class="figure">
+            <TileFigure sums={figures} measure={BALANCE} />
           </dd>
           <dd class="soft">
             {figureOf(figures, COUNT)} {figures[COUNT.key] === 1 ? 'invoice' : 'invoices'}

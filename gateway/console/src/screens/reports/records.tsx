@@ -102,6 +102,7 @@ export function SourceRecords<K extends RecordKind>({
 }: Given<K>) {
   const amounts = (record: RecordOf[K]) => AMOUNTS[kind](record);
   const measures = measuresOf(report, kind);
+  const { columns: chosen } = viewIn(report, query);
   const sums = addUp(records.map(amounts), measures);
   const pages = Math.max(1, Math.ceil(records.length / PAGE_SIZE));
   const page = Math.min(pages, Math.max(1, Number(query.get('page')) || 1));
@@ -121,7 +122,7 @@ export function SourceRecords<K extends RecordKind>({
     { title: kind === 'jobs' ? 'Job type' : kind === 'invoices' ? 'Status' : 'Method', cell: (record) => SORTS[kind](record) },
     ...extra,
     ...measures
-      .filter(({ kind: of, detail }) => of !== 'count' && detail !== true)
+      .filter((each) => each.kind !== 'count' && (each.detail !== true || chosen.includes(each)))
       .map((measure) => ({
         title: measure.title,
         numeric: true,

@@ -5,18 +5,19 @@ import { places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { Basis } from './basis.tsx';
 import { bucketName, bucketTick, rangeName } from './calendar.ts';
+import { Columns } from './columns.tsx';
 import { Controls } from './controls.tsx';
 import { useReport, type GroupFigures, type PeriodFigures, type ReportFigures } from './data.ts';
 import { groupName } from './group-name.ts';
 import { Downloads } from './downloads.tsx';
 import type { Measure, Report as Definition } from './definitions.ts';
-import { change, figureOf, shortFigure, tileFigureOf } from './figures.tsx';
+import { TileFigure, change, figureOf, shortFigure } from './figures.tsx';
 import { Length } from './length.tsx';
 import { filtersInWords } from './name-filters.tsx';
 import { Ranked } from './ranked.tsx';
 import { SaveView } from './saved.tsx';
 import { sheetsOf } from './sheets.ts';
-import { NONE, addressWith, only, viewIn, type View } from './view.ts';
+import { NONE, addressWith, only, usualColumns, viewIn, type View } from './view.ts';
 
 /** One report: its total, its figures over time, and its groups, ranked. Each leads to what it is made of. */
 export function Report({ report }: { report: Definition }) {
@@ -47,16 +48,14 @@ export function Report({ report }: { report: Definition }) {
   );
 }
 
-const shownOf = ({ report, measure }: View): readonly Measure[] => report.measures.filter((each) => !each.detail || each === measure);
-
 function Totals({ view, total: { now, before } }: { view: View; total: NonNullable<ReportFigures['total']> }) {
   return (
     <dl class="tiles many">
-      {shownOf(view).map((measure) => (
+      {usualColumns(view.report, view.measure).map((measure) => (
         <div key={measure.key}>
           <dt>{measure.title}</dt>
-          <dd class="figure" title={figureOf(now, measure)}>
-            {tileFigureOf(now, measure)}
+          <dd class="figure">
+            <TileFigure sums={now} measure={measure} />
           </dd>
           {before !== undefined && (
             <dd class="soft">
@@ -93,10 +92,10 @@ function OverTime({ view, query, figures: { periods, total } }: Part) {
         </a>
       ),
     },
-    ...shownOf(view).map((each) => ({ title: each.title, numeric: true, cell: ({ now }: PeriodFigures) => figureOf(now, each) })),
+    ...view.columns.map((each) => ({ title: each.title, numeric: true, cell: ({ now }: PeriodFigures) => figureOf(now, each) })),
     ...(compare ? beforeColumns<PeriodFigures>(measure) : []),
   ];
-  const isNothing = periods.every(({ now, before }) => shownOf(view).every(({ key }) => !now[key] && !before?.[key]));
+  const isNothing = periods.every(({ now, before }) => view.columns.every(({ key }) => !now[key] && !before?.[key]));
   if (isNothing)
     return (
       <section aria-labelledby="over-time">
@@ -156,8 +155,11 @@ function Groups({ view, query, figures: { groups, total } }: Part) {
       ),
       ...(total && { total: <a href={addressWith(report, query, { value: undefined, page: undefined }, ['records'])}>Total</a> }),
     },
-    { title: `${measure.title}, drawn`, quiet: true, cell: ({ now }) => <Length value={now[measure.key] ?? null} most={most} /> },
-    ...shownOf(view).map((each) => ({
+    // A comparison needs its room.
+    ...(compare
+      ? []
+      : [{ title: `${measure.title}, drawn`, quiet: true, cell: ({ now }: GroupFigures) => <Length value={now[measure.key] ?? null} most={most} /> }]),
+    ...view.columns.map((each) => ({
       title: each.title,
       numeric: true,
       sorts: ({ now }: GroupFigures) => now[each.key] ?? null,
@@ -169,7 +171,10 @@ function Groups({ view, query, figures: { groups, total } }: Part) {
   const title = report.additive ? `By ${group.title.toLowerCase()}` : 'Technicians, ranked';
   return (
     <section aria-labelledby="groups" class="groups">
-      <h2 id="groups">{title}</h2>
+      <div class="spread">
+        <h2 id="groups">{title}</h2>
+        <Columns view={view} query={query} />
+      </div>
       {!report.additive && <p class="soft">Each technician has the whole result of every job that they took part in. Rows overlap and must not be added up.</p>}
       {ranked.length === 0 ? (
         <div class="empty">

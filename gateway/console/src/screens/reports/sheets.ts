@@ -62,8 +62,7 @@ function comparedCells({ measure, compare }: View, now: Figures, before: Figures
 
 /** The view's figures over time and by group. Cells hold numbers that spreadsheets add up; what may not be added up has no total. */
 export function sheetsOf(view: View, { periods, groups, total, asOf }: ReportFigures, filters: readonly (readonly [string, string])[]): Sheet[] {
-  const { report, group, measure } = view;
-  const { measures } = report;
+  const { group, measure, columns: measures } = view;
   const facts = factsOf(view, asOf, filters);
   const values = (of: Readonly<Record<string, number | null>>) => measures.map(({ key }) => of[key] ?? null);
   const totals = total && [...values(total.now), ...comparedCells(view, total.now, total.before)];

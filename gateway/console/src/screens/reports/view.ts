@@ -11,6 +11,8 @@ export interface View {
   readonly bucket: Bucket;
   readonly group: Group;
   readonly measure: Measure;
+  /** Measures that tables and spreadsheets have a column of. */
+  readonly columns: readonly Measure[];
   readonly compare: boolean;
   readonly excluded: boolean;
   /** Values of the report's filters by name, in the order chosen. */
@@ -33,18 +35,24 @@ export function valueIn(query: URLSearchParams): string | null | undefined {
 export function viewIn(report: Report, query: URLSearchParams): View {
   const period = PERIODS.find((each) => each === query.get('period')) ?? 'month';
   const range = period === 'custom' ? customIn(query) : rangeOf(period, today());
+  const measure = report.measures.find(({ key }) => key === query.get('measure')) ?? report.measures.find(({ key }) => key === report.first)!;
+  const chosen = report.measures.filter(({ key }) => query.getAll('column').includes(key));
   return {
     report,
     period,
     range,
     bucket: BUCKETS.find((each) => each === query.get('bucket')) ?? usualBucket(range),
     group: report.groups.find(({ key }) => key === query.get('group')) ?? report.groups[0]!,
-    measure: report.measures.find(({ key }) => key === query.get('measure')) ?? report.measures.find(({ key }) => key === report.first)!,
+    measure,
+    columns: chosen.length > 0 ? chosen : usualColumns(report, measure),
     compare: query.get('compare') === 'yes',
     excluded: report.excludable && query.get('excluded') === 'yes',
     filters: Object.fromEntries(report.filters.map(({ name }) => [name, query.getAll(name).filter((value) => value !== '')])),
   };
 }
+
+/** Measures that are shown until others are chosen. */
+export const usualColumns = ({ measures }: Report, shown: Measure): readonly Measure[] => measures.filter((each) => !each.detail || each === shown);
 
 /** Whether the address has a last day before the first one. */
 export function isInverted(query: URLSearchParams): boolean {

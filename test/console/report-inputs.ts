@@ -1,0 +1,96 @@
+// Choosing the period and the columns of a report: tests of reports.test.ts.
+import type { Page } from 'puppeteer-core';
+import { readSheet } from 'read-excel-file/node';
+import type { Json } from '../support/expected.ts';
+import { inspect } from './inspect.ts';
+import { press, saved, shows, tabTo } from './start-console.ts';
+
+const CUSTOM = 'period=custom&from=2026-07-01&to=2026-10-31';
+
+const isOpen = (page: Page): Promise<boolean> => page.evaluate(() => document.querySelector(':popover-open') !== null);
+const name = (page: Page): Promise<string | null> => page.evaluate(() => document.activeElement!.getAttribute('aria-label'));
+const titles = (page: Page): Promise<string[]> => page.$$eval('.groups th.numeric', (heads) => heads.map(({ firstChild }) => firstChild!.textContent!));
+
+interface Reports {
+  readonly page: Page;
+  readonly go: (place: string) => Promise<void>;
+  readonly cents: (dollars: string) => number;
+  /** Rows of the profitability of jobs in the range. */
+  readonly jobs: readonly Json[];
+}
+
+export function inputTests(start: () => Reports): void {
+  let page: Page;
+  let given: Reports;
+  beforeAll(() => void ({ page } = given = start()));
+
+  test('the period is chosen with the keyboard alone: two days of a calendar, or a name', async () => {
+    await given.go(`invoice-activity?${CUSTOM}`);
+    await tabTo(page, 'Period: Jul 1 – Oct 31, 2026');
+    await page.keyboard.press('Enter');
+    await inspect(page, 'reports-period');
+    await tabTo(page, 'Oct 31, 2026');
+    // There is no 31st of September.
+    for (const [key, day] of [
+      ['PageUp', 'Sep 30, 2026'],
+      ['ArrowUp', 'Sep 23, 2026'],
+      ['ArrowLeft', 'Sep 22, 2026'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await page.waitForFunction((wanted) => document.activeElement?.getAttribute('aria-label') === wanted, {}, day);
+    }
+    await page.keyboard.press('Enter');
+    await shows(page, 'Sep 22, 2026: choose the last day');
+    await page.keyboard.press('ArrowUp');
+    await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Sep 15, 2026');
+    await page.keyboard.press('Enter');
+    // The earlier day is the first one.
+    await page.waitForFunction(() => location.hash.includes('from=2026-09-15&to=2026-09-22'));
+    expect([await isOpen(page), await name(page)]).toEqual([false, 'Period: Sep 15 – Sep 22, 2026']);
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'Last month');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => location.hash.includes('period=last-month') && !location.hash.includes('from='));
+    expect([await isOpen(page), await name(page)]).toEqual([false, 'Period: Last month']);
+    await page.keyboard.press('Enter');
+    expect(await isOpen(page)).toBe(true);
+    await page.keyboard.press('Escape');
+    expect([await isOpen(page), await name(page)]).toEqual([false, 'Period: Last month']);
+  });
+
+  test('a range that ends before it begins is said to be one', async () => {
+    await given.go('invoice-activity?period=custom&from=2026-10-31&to=2026-07-01');
+    await shows(page, 'The range ends before it begins.');
+  });
+
+  test('columns are chosen, kept with a saved view, and those of the spreadsheet', async () => {
+    await given.go(`job-profitability?${CUSTOM}&bucket=month`);
+    const usual = ['Jobs', 'Revenue', 'Total cost', 'Gross profit', 'Margin'];
+    expect(await titles(page)).toEqual(usual);
+    await press(page, 'Columns: 5 of 10 columns');
+    await inspect(page, 'reports-columns');
+    for (const label of ['Labor cost', 'Jobs']) await page.locator(`label.choice ::-p-text(${label})`).click();
+    await page.keyboard.press('Escape');
+    const chosen = ['Revenue', 'Labor cost', 'Total cost', 'Gross profit', 'Margin'];
+    expect(await titles(page)).toEqual(chosen);
+    const [labor] = await page.$$eval('.groups tfoot td.numeric', (cells) => cells.slice(1, 2).map(({ textContent }) => textContent));
+    expect(given.cents(labor!)).toBe(given.jobs.reduce((sum, row) => sum + row['labor_cost_cents'], 0));
+    const sheet = await readSheet(await saved(page, 'For Excel'), 'By job type');
+    expect(sheet.find((row) => row.includes('Revenue'))).toEqual(['Job type', ...chosen]);
+    await press(page, 'Save view…');
+    await press(page, 'Save');
+    await shows(page, 'was saved. It is listed under Reports.');
+    await page.evaluate(() => void (location.hash = '/reports'));
+    await press(page, 'Job profitability by job type');
+    await page.waitForFunction(() => location.hash.includes('column=labor_cost_cents'));
+    await page.waitForSelector('.groups th');
+    expect(await titles(page)).toEqual(chosen);
+    await press(page, 'Columns: 5 of 10 columns');
+    await press(page, 'The usual columns');
+    await page.waitForFunction(() => !location.hash.includes('column='));
+    expect(await titles(page)).toEqual(usual);
+    await page.evaluate(() => void (location.hash = '/reports'));
+    await press(page, 'Forget Job profitability by job type');
+    await page.waitForFunction(() => !document.body.innerText.includes('Saved views'));
+  });
+}
