@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { owners } from '@truckroll/contract';
+import { addressVariable, owners, type Owner } from '@truckroll/contract';
 import { ROOT } from '@truckroll/local-stack';
 import { stopLimitMs } from '@truckroll/process';
 import { chartComponents } from '../../deploy/chart-components.mjs';
@@ -96,18 +96,48 @@ interface ExampleCluster {
   };
 }
 
+interface ExampleJob {
+  readonly spec: { readonly template: { readonly spec: { readonly containers: readonly [{ readonly env: readonly { name: string; value: string }[] }] } } };
+}
+
 interface Policy {
   readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly spec: { readonly ingress?: readonly { readonly from?: readonly { readonly podSelector?: { readonly matchLabels: object } }[] }[] };
 }
 
-test.each(owners)("the policies of %s admit the operator's pod of deploy/examples", (name) => {
+test.each(owners)("the policies of %s admit the operator's pods of deploy/examples", (name) => {
   const [{ metadata }] = manifestsIn('deploy/examples/operator-pod.yaml') as [{ metadata: { labels: object } }];
+  const [{ spec: job }] = manifestsIn('deploy/examples/move-job.yaml') as [{ spec: { template: { metadata: { labels: object } } } }];
+  expect(job.template.metadata.labels).toEqual(metadata.labels);
   const policies = (manifestsIn('deploy/helm/golden/minimal.yaml') as Policy[]).filter(({ kind }) => kind === 'NetworkPolicy');
   const { spec } = policies.find((policy) => policy.metadata.name === `truckroll-${name}`)!;
   expect(spec.ingress?.flatMap(({ from = [] }) => from.map(({ podSelector }) => podSelector?.matchLabels))).toContainEqual(metadata.labels);
 });
+
+test("the operator's pod of deploy/examples may know the cells as the chart's gateways do", () => {
+  const rendered = readFileSync(join(ROOT, 'deploy/helm/cases/cells.diff'), 'utf8');
+  const pod = readFileSync(join(ROOT, 'deploy/examples/operator-pod.yaml'), 'utf8');
+  const named = [...pod.matchAll(/# - \{name: (CELLS?), value: "?([^"}]*)"?\}/g)].map(
+    ([, name, value]) => `- name: ${name}\n  +               value: "${value}"`,
+  );
+  expect(named).toHaveLength(2);
+  expect(named.filter((each) => !rendered.includes(each))).toEqual([]);
+});
+
+test('the Job of deploy/examples that moves a company names every service of both cells, at its port', () => {
+  const [{ spec }] = manifestsIn('deploy/examples/move-job.yaml') as [ExampleJob];
+  const [{ env }] = spec.template.spec.containers;
+  const portOf = (owner: Owner): number =>
+    read(owner, chartEnvironments('minimal', secret).find(({ component }) => component === owner)!.environment).config.port;
+  const expected = owners.flatMap((owner) => [
+    { name: addressVariable(owner), value: `truckroll-${owner}:${portOf(owner)}` },
+    { name: `TO_${addressVariable(owner)}`, value: `truckroll-${owner}.west.svc:${portOf(owner)}` },
+  ]);
+  expect(env.toSorted(byName)).toEqual(expected.toSorted(byName));
+});
+
+const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
 test('the cell of deploy/examples has the roles and rights of a move that docs/how-to names', () => {
   const [{ spec }] = manifestsIn('deploy/examples/cell-cloudnative-pg.yaml') as [ExampleCluster];

@@ -1,9 +1,10 @@
 // A whole move without a superuser: with the roles and rights of docs/how-to, from PostgreSQL 16 to 18, where services have roles of their own.
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addressVariable, owners } from '@truckroll/contract';
-import { Watchdog, runFolder } from '@truckroll/local-stack';
+import { ROOT, Watchdog, runFolder } from '@truckroll/local-stack';
 import { createSession, migrate } from '@truckroll/postgres';
 import { testCaller } from '@truckroll/testing';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
@@ -174,7 +175,8 @@ test('`truckroll cells` names a slot that no move needs, and how to drop it', as
   await sql(urls.here, `select pg_create_logical_replication_slot('${name}', 'pgoutput')`);
   let stdout = '';
   const io = { cwd: tmpdir(), stdout: { write: (text: string) => (stdout += text) }, stderr: { write: () => undefined }, signal: new AbortController().signal };
-  const code = await run(['--json', 'cells'], { ...io, env: { ...environment('here', here, ''), CELL: 'home', CELLS: cells } });
+  const env = { ...environment('here', here, ''), CELL: 'home', CELLS: cells };
+  const code = await run(['--json', 'cells'], { ...io, env });
   await sql(urls.here, `select pg_drop_replication_slot('${name}')`);
   expect([code, JSON.parse(stdout)]).toMatchObject([
     1,
@@ -183,6 +185,10 @@ test('`truckroll cells` names a slot that no move needs, and how to drop it', as
       faults: [expect.stringContaining(`select pg_drop_replication_slot('${name}')`)],
     },
   ]);
+  stdout = '';
+  expect(await run(['cells'], { ...io, env })).toBe(0);
+  const narrow = (text: string): string => text.replaceAll(/ +/g, ' ');
+  expect(narrow(readFileSync(join(ROOT, 'docs/how-to/growing.md'), 'utf8'))).toContain(`\n${narrow(stdout.split('\n')[0]!)}\n`);
 });
 
 test(
