@@ -1,12 +1,14 @@
 // The console's screens of records and money in a browser, compared with what the API answers.
+import { randomUUID } from 'node:crypto';
 import type { Page } from 'puppeteer-core';
 import readXlsxFile, { readSheet } from 'read-excel-file/node';
 import { dollars, tileDollars } from '../../gateway/console/src/parts/money.ts';
+import { fresh } from '../reports/ask.ts';
 import { DESKTOP } from './browser.ts';
 import { inspect } from './inspect.ts';
 import './customers.ts';
 import { balance, dayOf, startBusiness, sum, timezone, type Business } from './start-business.ts';
-import { focuses, saved, shows, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
+import { focuses, press, saved, shows, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
 
 let setup: ConsoleSetup;
 let page: Page;
@@ -183,6 +185,32 @@ test('says what was received on each day of a month by payment method, and leads
   expect(await page.$eval('tfoot td:last-child', ({ textContent }) => textContent)).toBe(figure);
   const { method } = Object.fromEntries(new URLSearchParams(await page.evaluate(() => location.hash.split('?')[1])));
   expect(figure).toBe(amount(days[0]![1].filter((payment) => payment.method === method)));
+});
+
+test('the columns of deposits can be chosen if there are many payment methods, and stay for other months', async () => {
+  const company = await setup.company(timezone);
+  const methods = ['CARD', 'ACH', 'CASH', 'CHECK', 'PAYPAL', 'VENMO', 'OTHER'];
+  const [payment] = await all('payments?status=PAID');
+  const at = '2026-08-15T12:00:00.000000Z';
+  const own = methods.map((method, n) => ({ ...payment, id: randomUUID(), method, amount_cents: 100 * (n + 1), occurred_at: at, created_at: at }));
+  const payments = own.map((each) => ({ ...each, updated_at: null, collected_by: null, invoice_allocations: [] }));
+  expect((await setup.system.importRecords(company, 'payments', payments)).problems).toEqual([]);
+  await fresh(setup.system, company);
+  const tab = await setup.enter(company, '/money/deposits?month=2026-08');
+  const heads = (): Promise<string[]> => tab.$$eval('th', (cells) => cells.map(({ textContent }) => textContent));
+  await press(tab, 'Columns: 7 of 7 columns');
+  for (const label of ['Card', 'Check']) await tab.locator(`label.choice ::-p-text(${label})`).click();
+  await tab.keyboard.press('Escape');
+  expect(await heads()).toEqual(['Day', 'Received', 'Bank transfer (ACH)', 'Cash', 'PayPal', 'Venmo', 'Other']);
+  // What a day received has all of them.
+  expect(await tab.$eval('tfoot td:nth-child(2)', ({ textContent }) => textContent)).toBe('$28.00');
+  await press(tab, 'The month before');
+  await tab.waitForFunction(() => location.hash.includes('month=2026-07') && location.hash.includes('column='));
+  await press(tab, 'The next month');
+  await press(tab, 'Columns: 5 of 7 columns');
+  await press(tab, 'The usual columns');
+  await tab.waitForFunction(() => document.querySelectorAll('th').length === 9 && !location.hash.includes('column='));
+  await page.bringToFront();
 });
 
 describe('the month-end pack', () => {

@@ -1,4 +1,5 @@
 import { readReport, type ReportRow } from '../../api/reports.ts';
+import { Columns } from '../../parts/columns.tsx';
 import { dollars } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Loaded } from '../../parts/part.tsx';
@@ -7,7 +8,7 @@ import { Table, type Column } from '../../parts/table.tsx';
 import { Day, today } from '../../parts/time.tsx';
 import { METHODS, methodName } from '../../parts/words.ts';
 import { RARELY_MS, useResource } from '../../state/resource.ts';
-import { go, places, route } from '../../state/route.ts';
+import { go, goInstead, places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { addDays, addMonths, isDay } from '../reports/calendar.ts';
 import { Tabs } from './tabs.tsx';
@@ -18,6 +19,9 @@ interface Deposits {
   readonly received: ReadonlyMap<string, number>;
 }
 
+/** Most payment methods that have a column each without a choice of columns. */
+const FEW = 6;
+
 /** What was received on each day of a month, by payment method: to compare with the bank's statement. */
 export function Deposits() {
   const { query } = useStore(route);
@@ -26,7 +30,10 @@ export function Deposits() {
   const month = isDay(`${given}-01`) ? given : now;
   const monthAfter = (months: number): string => addMonths(`${month}-01`, months).slice(0, 7);
   const days = useResource(`deposits of ${month}`, (signal) => readDeposits(month, signal), undefined, undefined, RARELY_MS);
-  const to = (other: string): string => places.deposits({ month: other === now ? undefined : other });
+  const column = query.get('column')?.split(',');
+  const place = (other: string, methods: readonly string[] | undefined): string =>
+    places.deposits({ month: other === now ? undefined : other, column: methods?.join() });
+  const to = (other: string): string => place(other, column);
   return (
     <Page
       title="Deposits"
@@ -49,8 +56,18 @@ export function Deposits() {
             <p class="empty">Nothing was received in this month.</p>
           ) : (
             <>
-              <p class="soft">Paid payments, on the day they occurred. Refunds are not subtracted: see the report of collections.</p>
-              <Table caption="Received by day and payment method" rows={found} rowKey={({ day }) => day} columns={columns(found, month)} />
+              <div class="spread">
+                <p class="soft">Paid payments, on the day they occurred. Refunds are not subtracted: see the report of collections.</p>
+                {methodsOf(found).length > FEW && (
+                  <Columns all={methodsOf(found)} shown={shownOf(found, column)} show={(keys) => goInstead(place(month, keys))} />
+                )}
+              </div>
+              <Table
+                caption="Received by day and payment method"
+                rows={found}
+                rowKey={({ day }) => day}
+                columns={columns(found, month, shownOf(found, column))}
+              />
             </>
           )
         }
@@ -70,10 +87,23 @@ async function readDeposits(month: string, signal: AbortSignal): Promise<readonl
 
 const centsIn = (row: ReportRow): number => row['received_cents'] as number;
 
-function columns(days: readonly Deposits[], month: string): Column<Deposits>[] {
-  const sum = (amounts: Iterable<number>): number => [...amounts].reduce((total, each) => total + each, 0);
+/** The payment methods of a month, those that the console knows first. */
+function methodsOf(days: readonly Deposits[]): { key: string; title: string }[] {
   const used = new Set(days.flatMap(({ received }) => [...received.keys()]));
-  const methods = [...METHODS.map(({ id }) => id).filter((id) => used.has(id)), ...[...used].filter((id) => METHODS.every((known) => known.id !== id))];
+  const known = METHODS.map(({ id }) => id);
+  const keys = [...known.filter((id) => used.has(id)), ...[...used].filter((id) => !known.includes(id))];
+  return keys.map((key) => ({ key, title: key === '' ? 'No payment method' : methodName(key) }));
+}
+
+/** The methods that are chosen, or all of them if this month has none of those. */
+function shownOf(days: readonly Deposits[], chosen: readonly string[] | undefined): string[] {
+  const all = methodsOf(days).map(({ key }) => key);
+  const shown = all.filter((key) => chosen?.includes(key));
+  return shown.length > 0 ? shown : all;
+}
+
+function columns(days: readonly Deposits[], month: string, methods: readonly string[]): Column<Deposits>[] {
+  const sum = (amounts: Iterable<number>): number => [...amounts].reduce((total, each) => total + each, 0);
   const whole = { from: `${month}-01`, to: addDays(addMonths(`${month}-01`, 1), -1) };
   const link = (cents: number, of: Readonly<Record<string, string>>) => <a href={places.payments({ status: 'PAID', ...of })}>{dollars(cents)}</a>;
   return [

@@ -1,11 +1,11 @@
 import { Bars } from '../../parts/bars.tsx';
+import { Columns } from '../../parts/columns.tsx';
 import { Page, focusHeading } from '../../parts/page.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { places, route } from '../../state/route.ts';
+import { goInstead, places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { Basis } from './basis.tsx';
 import { bucketName, bucketTick, rangeName } from './calendar.ts';
-import { Columns } from './columns.tsx';
 import { Controls } from './controls.tsx';
 import { useReport, type GroupFigures, type PeriodFigures, type ReportFigures } from './data.ts';
 import { groupName } from './group-name.ts';
@@ -173,7 +173,12 @@ function Groups({ view, query, figures: { groups, total } }: Part) {
     <section aria-labelledby="groups" class="groups">
       <div class="spread">
         <h2 id="groups">{title}</h2>
-        <Columns view={view} query={query} />
+        <Columns
+          all={report.measures}
+          shown={view.columns.map(({ key }) => key)}
+          // The address has them, and so has a saved view.
+          show={(column) => goInstead(addressWith(report, query, { column }))}
+        />
       </div>
       {!report.additive && <p class="soft">Each technician has the whole result of every job that they took part in. Rows overlap and must not be added up.</p>}
       {ranked.length === 0 ? (
