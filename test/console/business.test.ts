@@ -286,6 +286,16 @@ test('the sign that removes a filter stands apart from its name', async () => {
   expect(gap).toBeGreaterThanOrEqual(4);
 });
 
+test('a print of a list says its filters, without what changes them', async () => {
+  await go('/money/payments?method=CHECK&status=PAID');
+  await rows('Payments, newest first');
+  await page.emulateMediaType('print');
+  const seen = (): Promise<string[]> =>
+    page.$$eval('main :is(button, select, input, nav a)', (all) => all.flatMap((each) => (each.checkVisibility() ? [(each as HTMLElement).innerText] : [])));
+  expect(await seen()).toEqual(['Status: Paid', 'Method: Check']);
+  await page.emulateMediaType('screen');
+});
+
 test('shows a pill for each filter that is set, which removes that one, or all', async () => {
   const pills = (): Promise<string[]> => page.$$eval('p.chosen button', (buttons) => buttons.map(({ textContent }) => textContent.replace(' ×', '')));
   await go(`/money/invoices?show=ALL&due_from=2026-01-05&least=50&account_id=${owing.id}`);
