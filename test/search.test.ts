@@ -181,6 +181,11 @@ describe.each(LIMITS)('read %s', (_, limits) => {
     expect(await found({ phone: [text] }, limits)).toEqual(exact);
   });
 
+  test.each(['tel:+15125550100', 'TEL:+1-512-555-0100;ext=12', '(512) 555-0100 x12', '512-555-0100 ext. 12', '5125550100, extension 3'])(
+    'the filter phone takes %s',
+    async (text) => expect(await found({ phone: [text] }, limits)).toEqual(await found({ phone: ['+15125550100'] }, limits)),
+  );
+
   test('a telephone number and a word must both match, as must other filters', async () => {
     const ids = all.filter(({ name, phone }) => phone === '+15125550100' && words(name).some((word) => word.startsWith('jones'))).map(({ id }) => id);
     expect(ids.length).toBeGreaterThan(0);

@@ -78,7 +78,7 @@ export function isSearch(text: string): boolean {
 
 export function isPhoneSpelling(text: string): boolean {
   const { digits } = phoneIn(text);
-  return PHONE_SPELLING.test(plainText(text)) && digits.length >= FEWEST_PHONE_DIGITS && digits.length <= PHONE_DIGITS + 1;
+  return PHONE_SPELLING.test(dialled(text)) && digits.length >= FEWEST_PHONE_DIGITS && digits.length <= PHONE_DIGITS + 1;
 }
 
 /** The term of one or more telephone numbers in any spelling. A national spelling matches in every country. */
@@ -95,7 +95,7 @@ export function phoneTerm(spellings: readonly string[]): Term {
  * spelling.
  */
 export function mentionOf(names: readonly string[]): (text: string) => boolean {
-  const phones = names.filter(isPhoneSpelling).map(digitsOf);
+  const phones = names.filter(isPhoneSpelling).map((name) => digitsOf(dialled(name)));
   const inOrder = (text: string): string =>
     ` ${wordsIn(folded(text))
       .map(({ word }) => word)
@@ -122,6 +122,8 @@ const DIGITS = /^[0-9]+$/;
 const BETWEEN_DIGITS = /^[\s+\-.()[\]{}\p{Pd}]*$/u;
 const DIGIT_RUNS = /[0-9][0-9\s+\-.()[\]{}\p{Pd}]*/gu;
 const PHONE_SPELLING = /^\s*(?:\+\s*)?[0-9\s\-.()[\]{}/\p{Pd}]*$/u;
+/** The scheme of a link, and an extension, which no record has: `tel:+15125550100;ext=12`, `512-555-0100 x12`. */
+const NOT_DIALLED = /^\s*tel:|[\s,;]*(?:x|ext(?:ension)?)[\s.=:]*[0-9]{1,6}\s*$/gi;
 /** As in +44 (0)20 7946 0958: not dialled together with the country's code. */
 const TRUNK_IN_BRACKETS = /\(0\)(?=\s*\d)/;
 const ASCII_RUNS = /[a-z0-9]+/g;
@@ -171,13 +173,18 @@ function plainText(text: string): string {
   return text.normalize('NFKD').replace(/\p{Cf}/gu, '');
 }
 
+/** A telephone number without its link and extension. */
+function dialled(text: string): string {
+  return plainText(text).replace(NOT_DIALLED, '');
+}
+
 function digitsOf(text: string): string {
   return plainText(text).replace(/[^0-9]/g, '');
 }
 
 /** The digits of a telephone number, and whether they begin with the country's code. */
 function phoneIn(text: string): { digits: string; whole: boolean } {
-  const plain = plainText(text).replace(TRUNK_IN_BRACKETS, '').trim();
+  const plain = dialled(text).replace(TRUNK_IN_BRACKETS, '').trim();
   const digits = plain.replace(/[^0-9]/g, '');
   if (plain.startsWith('+')) return { digits, whole: true };
   return digits.startsWith('00') ? { digits: digits.slice(2), whole: true } : { digits, whole: false };

@@ -32,3 +32,8 @@ test.each([
 ])('finds none in %j', (text) => {
   expect(mentions(text)).toBe(false);
 });
+
+test('a number is the same with its link and its extension', () => {
+  const mentions = mentionOf(['tel:+15125550188;ext=12', '512-555-0199 x7']);
+  expect(['call 512 555 0188', 'call 512 555 0199', '512 555 0177 x12'].map(mentions)).toEqual([true, true, false]);
+});
