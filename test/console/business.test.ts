@@ -7,6 +7,7 @@ import { fresh } from '../reports/ask.ts';
 import { DESKTOP } from './browser.ts';
 import { inspect } from './inspect.ts';
 import './customers.ts';
+import './figures.ts';
 import { balance, dayOf, startBusiness, sum, timezone, type Business } from './start-business.ts';
 import { focuses, press, saved, shows, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
 
@@ -229,6 +230,9 @@ describe('the month-end pack', () => {
       const head = data.findIndex((row) => row.includes(title));
       return data.slice(head + 1).map((row) => row[data[head]!.indexOf(title)]);
     };
+    const facts = (sheet: string) => Object.fromEntries(sheets.get(sheet)!.slice(0, 3));
+    expect(facts('Open invoices now')).toMatchObject({ 'As of': expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d \(/) });
+    expect(Object.keys(facts('Invoices'))).toEqual(['Company', 'Sheet', 'Range']);
     const inCents = (of: readonly unknown[]): number => sum(of.map((each) => Math.round((each as number) * 100)));
     const owed = (await all('invoices?status=OPEN')).filter(({ amounts }) => amounts.open_balance_cents !== 0);
     const [first, after] = [`${month}-01`, new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1)).toISOString().slice(0, 10)];
@@ -300,11 +304,14 @@ test('shows a pill for each filter that is set, which removes that one, or all',
   const pills = (): Promise<string[]> => page.$$eval('p.chosen button', (buttons) => buttons.map(({ textContent }) => textContent.replace(' ×', '')));
   await go(`/money/invoices?show=ALL&due_from=2026-01-05&least=50&account_id=${owing.id}`);
   await shows(page, `Customer: ${owing.name}`);
-  expect(await pills()).toEqual([`Customer: ${owing.name}`, 'Show: All', 'Due from: Jan 5, 2026', 'Owed at least, in dollars: 50', 'Remove all']);
+  expect(await pills()).toEqual([`Customer: ${owing.name}`, 'Show: All', 'Due from: Jan 5, 2026', 'Owed at least: $50.00', 'Remove all']);
   await page.click('button[aria-label="Due from: Jan 5, 2026, remove"]');
   await page.waitForFunction(() => !location.hash.includes('due_from') && location.hash.includes('least=50'));
+  // The focus goes to the next pill.
+  await focuses(page, (await pills())[2] + ' ×');
   await (await page.waitForSelector('p.chosen button:last-child'))!.click();
   await page.waitForFunction(() => location.hash === '#/money/invoices');
+  await page.waitForFunction(() => document.activeElement?.getAttribute('name') === 'show');
   await page.waitForFunction(() => document.querySelector('p.chosen') === null);
   expect(await page.$eval('[name="show"]', (select) => (select as HTMLSelectElement).value)).toBe('OPEN');
 });
@@ -355,6 +362,20 @@ describe('the search of everything', () => {
     for (let steps = 0; steps < before; steps++) await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForFunction((to) => location.hash === to, {}, hash());
+    await page.waitForFunction(() => document.querySelector('dialog') === null);
+  });
+
+  test.each([
+    ['the last seven digits of a telephone number', () => owing.phone.slice(-7)],
+    ['a link to a telephone number', () => `tel:${owing.phone}`],
+    ['a telephone number with an extension', () => `${owing.phone} ext. 12`],
+    ['a telephone number with a short extension', () => `${owing.phone}x12`],
+    ['the beginning of an e-mail address', () => owing.email.slice(0, owing.email.indexOf('@') + 3)],
+    ['a link to an e-mail address', () => `mailto:${owing.email}`],
+  ])('finds a customer by %s', async (_, text) => {
+    await find(text());
+    expect((await options()).filter((each) => each.startsWith(owing.name))).not.toEqual([]);
+    await page.keyboard.press('Escape');
     await page.waitForFunction(() => document.querySelector('dialog') === null);
   });
 

@@ -315,8 +315,10 @@ test('CSV for accounting programs has lines that add up to the invoices and paym
   await page.evaluate(() => void (location.hash = '/money/month-end?month=2026-08'));
   const invoices = linesOf(await saved(page, 'Invoices as CSV'));
   expect(totals(invoices, 0, invoices[0]!.indexOf('amount'))).toEqual(new Map(issued.map(({ number, amounts }) => [number, amounts.total_cents])));
-  const items = issued.flatMap(({ line_items: of }) => of.map(({ name }: Json) => name));
-  expect(invoices.filter(([, , , , kind]) => kind === 'ITEM').map(([, , , , , name]) => name)).toEqual(items);
+  const items = issued.flatMap(({ line_items: of }) => of.map(({ name, unit_price_cents: unit, subtotal_cents: sum }: Json) => [name, unit, sum]));
+  const [unit, sumOf] = ['unit_price_before_multiplier', 'amount'].map((title) => invoices[0]!.indexOf(title)) as [number, number];
+  const listed = invoices.filter(([, , , , kind]) => kind === 'ITEM').map((of) => [of[5], cents(of[unit]!), cents(of[sumOf]!)]);
+  expect(listed).toEqual(items);
   const payments = linesOf(await saved(page, 'Payments as CSV'));
   expect(totals(payments, 0, payments[0]!.indexOf('amount'))).toEqual(new Map(received.map(({ number, id, amount_cents: of }) => [number ?? id, of])));
   const numbers = new Map(records.invoices.map(({ id, number }) => [id, number]));

@@ -289,7 +289,10 @@ describe('the home page', () => {
     expect(overdue.length).toBeGreaterThan(0);
     await shows(page, balance(overdue));
     const tiles = await page.$$eval('.tiles > div', (elements) => elements.map((element) => (element as HTMLElement).innerText.replace(/\s+/g, ' ')));
-    expect(tiles.slice(0, 2)).toEqual([`Open balance ${balance(open)} ${open.length} invoices`, `Overdue ${balance(overdue)} ${overdue.length} invoices`]);
+    expect(tiles.slice(0, 2)).toEqual([
+      `Open balance ${balance(open)} ${open.length} invoices`,
+      `Overdue ${balance(overdue)} ${overdue.length} invoices due before today`,
+    ]);
     const { body } = await setup.system.get(setup.company, '/api/v1/integrations/summary');
     expect(tiles[2]).toContain(`Unbooked service requests ${body.data.unbookedServiceRequests} `);
     expect(tiles[3]).toBe('Endpoints with problems 0 See the endpoints');

@@ -1,5 +1,19 @@
 // The layout of the board of a day, late technicians, and the differences between two readings of a visit.
-import { axisOf, changesOf, lateness, lateOf, leftOf, placeOf, stack } from '../../gateway/console/src/screens/today/layout.ts';
+import { Problem } from '../../gateway/console/src/api/problem.ts';
+import {
+  axisOf,
+  changesOf,
+  isOutside,
+  lateness,
+  lateOf,
+  leftOf,
+  overlaps,
+  placeOf,
+  stack,
+  toldApart,
+  withinArrival,
+} from '../../gateway/console/src/screens/today/layout.ts';
+import { inWords } from '../../gateway/console/src/screens/today/refusals.ts';
 
 const HOUR = 3_600_000;
 const hours = (from: number, to: number) => ({ from: from * HOUR, to: to * HOUR });
@@ -66,6 +80,59 @@ test('lists late assignments, the latest first, and none of a canceled visit', (
   const early = { ...work('TO_DO'), starts_at: at(10) };
   const late = lateOf([visit(false, work('TO_DO'), work('COMPLETED')), visit(true, early), visit(false, early)], 70 * 60_000);
   expect(late.map(({ minutes }) => minutes)).toEqual([60, 10]);
+});
+
+const span = (from: number, to: number) => ({ starts_at: at(from), ends_at: at(to) });
+const window = { window_start_at: at(60), window_end_at: at(120) };
+test.each([
+  ['is within its window', span(60, 120), false, span(60, 120)],
+  ['begins before it', span(59, 100), true, span(60, 100)],
+  ['ends after it', span(70, 121), true, span(70, 120)],
+  ['is before it', span(10, 30), true, span(60, 120)],
+  ['is after it', span(130, 150), true, span(60, 120)],
+  ['begins when it ends', span(120, 150), true, span(60, 120)],
+])('work that %s', (_, times, outside, within) => {
+  expect([isOutside(times, window), withinArrival({ ...times, ...window })]).toEqual([outside, within]);
+});
+
+test('work overlaps other work of the technician on other visits, which is neither canceled nor done, unless they only touch', () => {
+  const visit = (id: string, from: number, to: number, fields: object = {}, status = 'TO_DO', who = 'ana') =>
+    ({ id, canceled: false, assignments: [{ ...span(from, to), status, team_member: { id: who } }], ...fields }) as any;
+  const visits = [
+    visit('late', 90, 130),
+    visit('early', 30, 61),
+    visit('touches before', 30, 60),
+    visit('touches after', 120, 150),
+    visit('own', 60, 120),
+    visit('canceled visit', 60, 120, { canceled: true }),
+    visit('canceled', 60, 120, {}, 'CANCELED'),
+    visit('done', 60, 120, {}, 'COMPLETED'),
+    visit('of another', 60, 120, {}, 'TO_DO', 'ben'),
+  ];
+  expect(overlaps(visits, 'own', 'ana', span(60, 120)).map(({ visit: { id } }) => id)).toEqual(['early', 'late']);
+});
+
+test('what differs between technicians of one name follows it', () => {
+  const [a, b, c] = ['aaaaaaaa-1', 'bbbbbbbb-1', 'cccccccc-1'] as const;
+  const named = (...of: object[]): string[] => toldApart(of as any).map(({ name }) => name);
+  expect(named({ id: a, name: 'Ana' }, { id: b, name: 'Ben' })).toEqual(['Ana', 'Ben']);
+  expect(named({ id: a, name: 'Ana', email: 'a@x' }, { id: b, name: 'Ana', email: 'b@x' })).toEqual(['Ana (a@x)', 'Ana (b@x)']);
+  const shared = { name: 'Ana', email: 'office@x' };
+  expect(named({ id: a, ...shared, phone: '+1' }, { id: b, ...shared, phone: '+2' }, { id: c, ...shared })).toEqual(['Ana (+1)', 'Ana (+2)', 'Ana (cccccccc)']);
+});
+
+test.each([
+  [
+    'STALE_REVISION',
+    'expected_revision',
+    'The visit has changed: send its revision.',
+    'The visit was changed in the meantime. Look at it below, then press the button again.',
+  ],
+  ['OUT_OF_RANGE', 'starts_at', 'starts_at must be before ends_at.', '“From”: “From” must be before “To”.'],
+  ['TOO_LARGE', 'customer_notification.message', 'Give at most 500 characters.', '“Message”: Give at most 500 characters.'],
+])('the refusal %s of %s is in the words of the dialog', (code, field, message, said) => {
+  const { message: text, details, requestId, status } = inWords(new Problem('No.', { status: 400, requestId: 'r-1', details: [{ code, field, message }] }));
+  expect([text, details, requestId, status]).toEqual([said, [], 'r-1', 400]);
 });
 
 describe('what changed', () => {

@@ -1,99 +1,36 @@
 // The board of a day in a browser, compared with what the API answers, and the writes that it makes.
 import { randomUUID } from 'node:crypto';
-import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { HTTPRequest, Page } from 'puppeteer-core';
-import * as line from '../../services/scheduling/test/records.ts';
 import type { TestCompany } from '../support/system.ts';
+import './assigning.ts';
 import { DESKTOP, PHONE } from './browser.ts';
 import { barriers, inspect } from './inspect.ts';
-import { press, shows, startConsole, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
-
-const HOUR_MS = 3_600_000;
-/** A zone in which it is past noon, so that there is work before and after now whenever this runs. */
-const offset = 12 - new Date().getUTCHours();
-const timezone = offset === 0 ? 'UTC' : `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
-const midnight = Math.floor((Date.now() + offset * HOUR_MS) / (24 * HOUR_MS)) * 24 * HOUR_MS - offset * HOUR_MS;
-const at = (hour: number): string => new Date(midnight + hour * HOUR_MS).toISOString();
-const dayOf = (text: string): string => new Date(text).toLocaleDateString('sv-SE', { timeZone: timezone });
-const clock = (text: string): string => new Date(text).toLocaleTimeString('en-US', { timeZone: timezone, hour: 'numeric', minute: '2-digit' });
+import { press, shows, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
+import * as start from './start-day.ts';
+import { ana, at, begun, ben, chen, clock, dayOf, dee, jobs, late, moved, names, night, open, others, timezone, tomorrow, visit, work } from './start-day.ts';
 
 let setup: ConsoleSetup;
 let company: TestCompany;
 let page: Page;
-const [ana, ben, chen, dee] = ['Ana Ruiz', 'Ben Cole', 'Chen Li', 'Dee Young'].map((name) => line.teamMember({ name })) as [any, any, any, any];
-const rosa = line.ref(randomUUID(), 'Rosa Vela');
-const [home, shop] = [line.account({ name: 'Núñez Residence', phone: '+15125550142' }), line.account({ name: 'Cedar Hill Bakery', primary_contact: rosa })];
-const mobile = { type: 'MOBILE', value: '+15125550199' };
-const place = line.location();
-const jobs = [home, shop].map((account) => line.job({ account: line.ref(account['id'], account['name']), location_id: place['id'] })) as [any, any];
-const visit = (number: string, from: number, to: number, fields: object = {}) =>
-  line.visit({ number, job_id: jobs[0].id, starts_at: at(from), ends_at: at(to), window_start_at: at(from - 1), window_end_at: at(to + 1), ...fields });
-const work = (of: any, who: any, status: string) =>
-  line.assignment({ job_id: of.job_id, appointment_id: of.id, team_member: line.ref(who.id), starts_at: of.starts_at, ends_at: of.ends_at, status });
-
-const [done, begun, late, open, canceled, night, tomorrow, moved] = [
-  visit('V-1', 8, 10),
-  visit('V-2', 9.5, 11.5, { job_id: jobs[1].id }),
-  visit('V-3', 11, 13),
-  visit('V-4', 14, 16, { job_id: jobs[1].id }),
-  visit('V-5', 13, 14, { canceled: true, cancellation_reason: 'Weather' }),
-  visit('V-6', -2, 1),
-  visit('V-7', 33, 35),
-  visit('V-8', 15, 17, { job_id: jobs[1].id }),
-] as const;
-const others = [visit('V-9', 16, 17), visit('V-10', 17, 18)] as const;
+let read: start.Day['read'];
+let go: start.Day['go'];
+let openAdding: start.Day['openAdding'];
 
 // Chromium may have to be installed first.
 beforeAll(async () => {
-  setup = await startConsole();
-  company = await setup.company(timezone);
-  const contact = {
-    ...{ ...rosa, account: line.ref(shop['id']), is_primary: true, archived: false, created_at: at(-50), updated_at: at(-50) },
-    ...{ primary_channel: mobile, channels: [{ id: randomUUID(), ...mobile, is_primary: true, opted_out: false }] },
-  };
-  const dayOff = line.timeEntry({ team_member: line.ref(dee.id), activity: 'TIME_OFF', source: 'MANUAL', starts_at: at(8), ends_at: at(16) });
-  const assignments = [
-    work(done, ana, 'COMPLETED'),
-    work(begun, ana, 'IN_PROGRESS'),
-    work(late, ben, 'TO_DO'),
-    work(night, ben, 'COMPLETED'),
-    work(moved, ana, 'TO_DO'),
-  ];
-  for (const [path, records] of [
-    ['accounts', [home, shop]],
-    ['contacts', [contact]],
-    ['locations', [place]],
-    ['team-members', [ana, ben, chen, dee]],
-    ['jobs', jobs],
-    ['job-appointments', [done, begun, late, open, canceled, night, tomorrow, moved, ...others]],
-    ['job-assignments', assignments],
-    ['time-entries', [dayOff]],
-  ] as const) {
-    expect([path, (await setup.system.importRecords(company, path, records)).problems]).toEqual([path, []]);
-  }
-  const intake = setup.system.channel('scheduling').client(IntakeServiceService);
-  for (const fields of [
-    { summary: 'AC not cooling', contact_name: 'Rosa Vela', contact_phone: '+15125550123', contact_email: 'rosa@example.com' },
-    { summary: 'Smell of gas', account_id: home['id'] },
-  ]) {
-    await intake.recordServiceRequest({ company_id: company.id, id: randomUUID(), channel: 'SERVICE_REQUEST_CHANNEL_PHONE', ...fields } as never);
-  }
-  page = await setup.enter(company, '/today');
+  ({ setup, company, page, read, go, openAdding } = await start.startDay());
 }, 600_000);
 afterAll(() => setup.stop());
 afterEach(async () => {
   // A test that failed leaves its dialog open.
   if (!page.isClosed() && (await page.$('dialog')) !== null) await page.keyboard.press('Escape');
 });
-const read = async (path: string): Promise<any> => (await setup.system.get(company, `/v1/${path}`)).body.data;
-const names = ({ assignments }: any): string[] => assignments.map(({ team_member: { name } }: any) => name).sort();
 const now = async (of: any): Promise<any> => read(`job-appointments/${of.id}`);
 /** Messages to the customer of a visit. */
 async function messages({ id }: any): Promise<any[]> {
   const text = 'select message, revision from scheduling.notifications where company_id = $1 and appointment_id = $2';
   return (await setup.system.database.query<any>({ text, values: [company.id, id] })).rows;
 }
-const go = (to: string): Promise<void> => page.evaluate((hash) => void (location.hash = hash), to);
 /** Labels of what stands in the row of a technician. */
 const bars = (name: string): Promise<string[]> =>
   page.$$eval(`[aria-label="${name}"] .visit a`, (links) => links.map((link) => link.getAttribute('aria-label')!));
@@ -101,19 +38,6 @@ const bars = (name: string): Promise<string[]> =>
 /** Resolves when the page has an event of this type. */
 const next = (type: string): Promise<void> =>
   page.evaluate((name) => new Promise<void>((resolve) => addEventListener(name, () => resolve(), { once: true, capture: true })), type);
-
-/** Opens the dialog that adds a technician, by the keyboard. */
-async function openAdding(number: string, technician: string): Promise<void> {
-  await page.waitForSelector(`[aria-label="Change ${number}"]`);
-  await page.focus(`[aria-label="Change ${number}"]`);
-  await page.keyboard.press('Enter');
-  await shows(page, `Visit ${number}`);
-  await tabTo(page, 'Add technician…');
-  await page.keyboard.press('Enter');
-  await shows(page, `Add a technician to ${number}`);
-  await tabTo(page, 'team_member_id');
-  await page.keyboard.type(technician);
-}
 
 test('shows a day’s work, time off, late technicians, visits without a technician and unbooked requests as the API returns them', async () => {
   await shows(page, 'AC not cooling');
@@ -180,6 +104,8 @@ test('shows what has changed since the visit was read, and adds the technician t
   await write({ expected_revision: revision, appointment_id: others[0].id, team_member_id: ben.id, starts_at: at(16), ends_at: at(17) });
   await press(page, 'Add technician');
   await shows(page, 'The visit was not changed.');
+  await shows(page, 'The visit was changed in the meantime.');
+  expect(await page.$eval('dialog', ({ innerText }) => innerText)).not.toMatch(/[a-z]_[a-z]|revision|API/);
   await shows(page, `Ben Cole was added for ${clock(at(16))} – ${clock(at(17))}.`);
   expect(await barriers(page)).toEqual([]);
   await press(page, 'Add technician');
@@ -203,8 +129,9 @@ test('asks before a technician works outside the arrival window', async () => {
     },
     `${dayOf(at(12))}T20:00`,
   );
+  await page.waitForSelector('[name="outside"]');
   await press(page, 'Add technician');
-  await shows(page, 'The visit was not changed.');
+  await shows(page, 'The times are outside the arrival window.');
   expect(names(await now(others[1]))).toEqual([]);
   await page.click('[name="outside"]');
   await press(page, 'Add technician');
@@ -239,7 +166,8 @@ describe('a write without an answer', () => {
     ['was made', true, 'Ben Cole (to do)'],
     ['was not made', false, 'no technician'],
   ])('shows what the API holds if it %s, and is sent again with its key', async (_, made, held) => {
-    const own = visit(`V-2${made ? 0 : 1}`, 14, 15);
+    const hour = made ? 14 : 13;
+    const own = visit(`V-2${made ? 0 : 1}`, hour, hour + 1);
     await setup.system.importRecords(company, 'job-appointments', [own]);
     await press(page, 'Refresh');
     await losing(made, (_method, count) => count === 1);
@@ -270,6 +198,7 @@ describe('a write without an answer', () => {
     await over;
     await page.mouse.up();
     await shows(page, 'Take Ana Ruiz off the visit');
+    await shows(page, 'Chen Li works elsewhere at this time');
     await page.click('[name="notifies"]');
     await press(page, 'Add technician');
     await shows(page, 'Chen Li was added. Whether Ana Ruiz was removed is not known.');

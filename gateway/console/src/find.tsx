@@ -4,7 +4,7 @@ import { announce } from './state/notice.ts';
 
 const MAC = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-/** The button and the keys that open the search, whose file is loaded when it is opened first. */
+/** The button and the keys that open the search, whose file is loaded at the latest then. */
 export function Find() {
   const [open, setOpen] = useState(false);
   const [Finder, setFinder] = useState<ComponentType<{ onClose: () => void }> | undefined>(undefined);
@@ -13,7 +13,7 @@ export function Find() {
     // A question, or a secret that is shown once, has to be answered first.
     if (document.querySelector('dialog[open]') !== null) return;
     setOpen(true);
-    import('./screens/finder.tsx').then(
+    import('./screens/business.ts').then(
       (module) => setFinder(() => module.Finder),
       () => announce('The search could not be loaded. Check the connection and reload the page.'),
     );

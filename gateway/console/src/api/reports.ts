@@ -79,6 +79,37 @@ export async function readList<T>(path: string, query: Query, most: number, sign
   return { records, more };
 }
 
+const DAY_MS = 86_400_000;
+
+/**
+ * A list if it has at most about `most` records, otherwise those of them that were created last. The API begins with the first, so spans of days are
+ * read backwards from now.
+ */
+export async function readNewest<T extends { readonly created_at: string }>(path: string, query: Query, most: number, signal: AbortSignal): Promise<Listed<T>> {
+  const first = await readList<T>(path, query, 1, signal);
+  const oldest = first.records[0]?.created_at;
+  if (!first.more || oldest === undefined) return first.more ? readList(path, query, most, signal) : first;
+  const records: T[] = [];
+  const at = (ms: number): string => new Date(ms).toISOString();
+  let end: number | undefined;
+  for (let days = 30; ; ) {
+    const start: number = (end ?? Date.now()) - days * DAY_MS;
+    const span = { ...query, created_from: at(start), created_before: end && at(end) };
+    const found = await readList<T>(path, span, most - records.length, signal);
+    // A part of a span is its oldest. The first span is made shorter until it is whole, down to some minutes.
+    if (found.more && records.length === 0 && days > 0.01) {
+      days /= 6;
+      continue;
+    }
+    if (found.more) return { records: records.length === 0 ? found.records : records, more: true };
+    records.push(...found.records);
+    if (start <= Date.parse(oldest)) return { records, more: false };
+    if (records.length >= most) return { records, more: true };
+    end = start;
+    days *= 4;
+  }
+}
+
 /** A list, page by page: pages of 100 records, unless the query has a limit. */
 export async function* pagesOf<T>(path: string, query: Query, signal?: AbortSignal): AsyncGenerator<Listed<T>> {
   let cursor: string | undefined;

@@ -12,6 +12,8 @@ type ServiceRequest = Schemas['ServiceRequest'];
 export interface Technician {
   readonly id: string;
   readonly name: string;
+  readonly email?: string | null;
+  readonly phone?: string | null;
 }
 
 /** Most visits of a day or a week that are loaded. */
@@ -28,7 +30,13 @@ export async function readVisits(from: string, before: string, signal: AbortSign
 /** Team members who may be added to a visit, by name. */
 export async function readTechnicians(signal: AbortSignal): Promise<Technician[]> {
   const { records } = await readList<Technician>('team-members', { status: 'ACTIVE', assignable: 'true' }, MOST_TECHNICIANS, signal);
-  return records.map(({ id, name }) => ({ id, name })).sort((a, b) => a.name.localeCompare(b.name));
+  return records.map(({ id, name, email = null, phone = null }) => ({ id, name, email, phone })).sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Visits of these company-local days on which the technician works; `before` is exclusive. */
+export async function readVisitsOf(technicianId: string, from: string, before: string, signal: AbortSignal): Promise<readonly Visit[]> {
+  const query = { team_member_id: technicianId, canceled: 'false', starts_from: from, starts_before: before };
+  return (await readList<Visit>('job-appointments', query, MOST_VISITS, signal)).records;
 }
 
 /** Technicians who are off from `start` to `end`, by time off that began on the day before or later. */

@@ -5,22 +5,37 @@ interface Given {
   label: string;
   /** An instant. */
   at: string | undefined;
+  /** Where the range begins that this instant ends. */
+  since?: string | undefined;
   onGiven: (at: string | undefined) => void;
 }
 
+/** Whether a range of instants ends before it begins, or is empty. Nothing is asked for by one. */
+export const isReversed = (from: string | undefined, before: string | undefined): boolean => Date.parse(before ?? '') <= Date.parse(from ?? '');
+
 /** A filter by an instant, given in the company's time zone. */
-export function MomentInput({ name, label, at, onGiven }: Given) {
+export function MomentInput({ name, label, at, since, onGiven }: Given) {
+  const wrong = isReversed(since, at);
   const shown = at === undefined || Number.isNaN(Date.parse(at)) ? '' : localInput(new Date(at));
   return (
-    <label>
-      {label}
-      <span class="unseen">, in {zone()}</span>
-      <input
-        name={name}
-        type="datetime-local"
-        value={shown}
-        onChange={({ currentTarget: { value } }) => onGiven(value === '' ? undefined : instantOf(value))}
-      />
-    </label>
+    <div>
+      <label>
+        {label}
+        <span class="unseen">, in {zone()}</span>
+        <input
+          name={name}
+          type="datetime-local"
+          value={shown}
+          aria-invalid={wrong || undefined}
+          aria-describedby={wrong ? `${name}-wrong` : undefined}
+          onChange={({ currentTarget: { value } }) => onGiven(value === '' ? undefined : instantOf(value))}
+        />
+      </label>
+      {wrong && (
+        <p class="error" id={`${name}-wrong`} role="alert">
+          The range ends here before it begins.
+        </p>
+      )}
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 // Screens of the business's records and reports, in a file that is loaded with the first of them.
 export { Customer } from './customers/customer.tsx';
 export { Customers } from './customers/customers.tsx';
+export { Finder } from './finder.tsx';
 export { RecordScreen } from './records/record.tsx';
 export { Deposits } from './money/deposits.tsx';
 export { MonthEnd } from './money/month-end.tsx';

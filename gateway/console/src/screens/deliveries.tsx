@@ -4,6 +4,7 @@ import type { Delivery, Page } from '../api/types.ts';
 import { DeliveryBadge } from '../parts/badge.tsx';
 import { Breakable } from '../parts/breakable.tsx';
 import { deliveries as counted } from '../parts/figures.ts';
+import { isReversed } from '../parts/moment-input.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Time, until } from '../parts/time.tsx';
@@ -29,6 +30,8 @@ interface Listed extends Page<Delivery> {
 export function useDeliveries(id: string, narrowing: Narrowing): Resource<Listed> {
   const load = async (signal: AbortSignal): Promise<Listed> => {
     const filter = resolved(narrowing);
+    // A range that ends before it begins is said to do so, and has nothing.
+    if (isReversed(filter.createdFrom, filter.createdBefore)) return { data: [], nextCursor: null, filter };
     return { ...(await listDeliveries(id, filter, signal)), filter };
   };
   return useResource(`deliveries ${id} ${JSON.stringify(narrowing)}`, load, ({ data }) => data.some(expectsChange));

@@ -123,7 +123,7 @@ export function DeliveryFilters({ id, narrowing, problem }: Given) {
       {time === RANGE && (
         <>
           <MomentInput name="from" label="From" at={from} onGiven={(at) => range({ from: at })} />
-          <MomentInput name="before" label="To" at={before} onGiven={(at) => range({ before: at })} />
+          <MomentInput name="before" label="To" at={before} since={from} onGiven={(at) => range({ before: at })} />
         </>
       )}
       {wrong.length > 0 && (

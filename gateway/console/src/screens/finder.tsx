@@ -86,6 +86,8 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
+const HOW = 'Words are found by how they begin, telephone numbers by their last seven digits or more.';
+
 /** Results of each kind. */
 const MOST = 5;
 /** Time without typing, in ms, before a search begins. */
@@ -221,7 +223,7 @@ export function Finder({ onClose }: { onClose: () => void }) {
 }
 
 function status(wanted: string | undefined, found: ReadonlyMap<Kind, Found>, count: number): string {
-  if (wanted === undefined) return 'Type two letters or digits.';
+  if (wanted === undefined) return `Type two letters or digits. ${HOW}`;
   if (found.size < KINDS.length) return 'Searching…';
-  return count === 0 ? 'Nothing is found by this.' : `${count} found. Arrow keys choose, Enter opens.`;
+  return count === 0 ? `Nothing is found by this. ${HOW}` : `${count} found. Arrow keys choose, Enter opens.`;
 }

@@ -23,8 +23,8 @@ export function Home({ attention }: { attention: Resource<Attention> }) {
       <section aria-labelledby="attention">
         <h2 id="attention">Now</h2>
         <dl class="tiles">
-          <Owed title="Open balance" balance={receivables.value?.open} href={places.invoices()} />
-          <Owed title="Overdue" balance={receivables.value?.overdue} href={places.money} bad />
+          <Owed title="Open balance" balance={receivables.value?.open} href={places.invoices({ show: 'OPEN_ALL' })} />
+          <Owed title="Overdue" balance={receivables.value?.overdue} href={places.invoices({ show: 'OVERDUE_ALL' })} bad note="due before today" />
           <Tile title="Unbooked service requests" figure={summary.value?.unbookedServiceRequests} href={places.today()}>
             without a visit, and not closed
           </Tile>
@@ -79,14 +79,14 @@ function Tile({ title, figure, href, bad = false, children }: TileGiven) {
   );
 }
 
-function Owed({ title, balance, href, bad = false }: { title: string; balance: Balance | undefined; href: string; bad?: boolean }) {
+function Owed({ title, balance, href, bad = false, note }: { title: string; balance: Balance | undefined; href: string; bad?: boolean; note?: string }) {
   return (
     <div>
       <dt>{title}</dt>
       <dd class={bad && balance !== undefined && balance.cents > 0 ? 'figure bad' : 'figure'}>
         {balance === undefined ? '–' : <TileAmount cents={balance.cents} href={href} />}
       </dd>
-      <dd class="soft">{balance !== undefined && `${number(balance.count)} ${balance.count === 1 ? 'invoice' : 'invoices'}`}</dd>
+      <dd class="soft">{balance !== undefined && `${number(balance.count)} ${balance.count === 1 ? 'invoice' : 'invoices'}${note ? ` ${note}` : ''}`}</dd>
     </div>
   );
 }

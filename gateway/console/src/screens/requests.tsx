@@ -5,7 +5,7 @@ import type { LoggedRequest } from '../api/types.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Breakable } from '../parts/breakable.tsx';
 import { number } from '../parts/figures.ts';
-import { MomentInput } from '../parts/moment-input.tsx';
+import { MomentInput, isReversed } from '../parts/moment-input.tsx';
 import { Page } from '../parts/page.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { clock, milliseconds, Time } from '../parts/time.tsx';
@@ -28,6 +28,9 @@ type Narrowing = Readonly<Partial<Record<(typeof NAMES)[number], string | undefi
 
 const filterOf = ({ status, ...rest }: Narrowing): RequestFilter => ({ ...rest, status: STATUSES.get(status ?? '') ?? status });
 
+/** What a range that ends before it begins has. */
+const NONE = Promise.resolve({ data: [], nextCursor: null });
+
 /** "query created_from: INVALID_FORMAT" */
 const faults = ({ errorCode, details }: LoggedRequest): string[] =>
   details.length === 0 ? (errorCode === null ? [] : [errorCode]) : details.map(({ location, field, code }) => `${location} ${field ?? '…'}: ${code}`);
@@ -37,7 +40,8 @@ export function Requests() {
   const narrowing: Narrowing = Object.fromEntries(NAMES.map((name) => [name, query.get(name) || undefined]));
   const { cursor, key = '', status = '', route: of, from, before } = narrowing;
   const keys = useResource('keys', listKeys);
-  const load = (signal: AbortSignal) => listRequests(filterOf(narrowing), signal);
+  const reversed = isReversed(from, before);
+  const load = (signal: AbortSignal) => (reversed ? NONE : listRequests(filterOf(narrowing), signal));
   const requests = useResource(`requests ${JSON.stringify(narrowing)}`, load, undefined, undefined, cursor === undefined ? NEWEST_MS : undefined);
   const page = requests.value;
   const to = (change: Narrowing): string => places.requests({ ...narrowing, cursor: undefined, ...change });
@@ -132,14 +136,14 @@ export function Requests() {
           </select>
         </label>
         <MomentInput name="from" label="From" at={from} onGiven={(at) => goInstead(to({ from: at }))} />
-        <MomentInput name="before" label="To" at={before} onGiven={(at) => goInstead(to({ before: at }))} />
+        <MomentInput name="before" label="To" at={before} since={from} onGiven={(at) => goInstead(to({ before: at }))} />
       </form>
       {of !== undefined && (
         <p>
           Only requests of {of}. <a href={to({ route: undefined })}>Show all</a>
         </p>
       )}
-      {page?.data.length === 0 && (
+      {page?.data.length === 0 && !reversed && (
         <div class="empty">
           <p>{page.nextCursor === null ? 'No requests match.' : 'None of the newest requests match. Older ones may.'}</p>
         </div>

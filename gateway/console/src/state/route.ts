@@ -29,6 +29,9 @@ function decode(part: string): string {
   }
 }
 
+/** Whether a part of an address can be the id of a record. */
+export const isId = (text: string): boolean => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text);
+
 function href(path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '');
   const search = new URLSearchParams(given).toString();

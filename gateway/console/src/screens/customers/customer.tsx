@@ -23,7 +23,7 @@ import { Rows, howMany, newestFirst } from '../../parts/rows.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Day, When, timeOfDay, today } from '../../parts/time.tsx';
 import { useResource, type Resource } from '../../state/resource.ts';
-import { places } from '../../state/route.ts';
+import { isId, places } from '../../state/route.ts';
 import { session } from '../../state/session.ts';
 import { invoiceColumns, paymentColumns, visitColumns } from '../records/columns.tsx';
 import { Forms } from '../records/form.tsx';
@@ -38,6 +38,20 @@ function useOf<T>(id: string, path: string, date: (record: T) => string): Resour
 }
 
 export function Customer({ id }: { id: string }) {
+  return isId(id) ? <Known id={id} /> : <NoCustomer />;
+}
+
+const ABOVE = { title: 'Customers', href: places.customers() };
+
+function NoCustomer() {
+  return (
+    <Page title="No such customer" above={ABOVE}>
+      <p>{session.value.me?.company.name} has no customer at this address. If a colleague sent you the link, it may be of another company.</p>
+    </Page>
+  );
+}
+
+function Known({ id }: { id: string }) {
   const account = useResource(`account ${id}`, (signal) => readRecord<Account>('accounts', id, signal), undefined, undefined, RELOAD_MS);
   const owed = useResource(
     `owed ${id}`,
@@ -58,20 +72,13 @@ export function Customer({ id }: { id: string }) {
   const interactions = useResource(`interactions of ${id}`, (signal) => readInteractions(id, signal), undefined, undefined, RELOAD_MS);
   const contacts = useOf<Contact>(id, 'contacts', ({ is_primary: primary }) => (primary ? '1' : '0'));
 
-  const above = { title: 'Customers', href: places.customers() };
-  if (account.problem?.status === 404 || account.problem?.status === 400) {
-    return (
-      <Page title="No such customer" above={above}>
-        <p>{session.value.me?.company.name} has no customer at this address. If a colleague sent you the link, it may be of another company.</p>
-      </Page>
-    );
-  }
+  if (account.problem?.status === 404 || account.problem?.status === 400) return <NoCustomer />;
   const of = account.value;
   const now = new Date().toISOString();
   return (
     <Page
       title={of?.name ?? 'Customer'}
-      above={above}
+      above={ABOVE}
       beside={
         <>
           {of?.do_not_service && <Badge tone="bad">Do not service</Badge>}
@@ -104,7 +111,9 @@ export function Customer({ id }: { id: string }) {
             {({ open, overdue }) => (
               <>
                 <p class="figure">{open === 0 ? dollars(0) : <a href={places.invoices({ account_id: id })}>{dollars(open)}</a>}</p>
-                <p class={overdue > 0 ? 'bad' : 'soft'}>{overdue > 0 ? `${dollars(overdue)} of it is overdue` : 'Nothing is overdue'}</p>
+                <p class={overdue > 0 ? 'bad' : 'soft'}>
+                  {overdue > 0 ? <a href={places.invoices({ show: 'OVERDUE', account_id: id })}>{dollars(overdue)} of it is overdue</a> : 'Nothing is overdue'}
+                </p>
               </>
             )}
           </Loaded>

@@ -9,7 +9,8 @@ import { invoicesOf, numbersOf, paymentsOf, reading } from './month.ts';
 
 type Cell = string | number | null;
 
-const INVOICES = ['invoice', 'customer', 'issued_on', 'due_on', 'kind', 'item', 'description', 'quantity', 'unit_price', 'amount', 'taxable'];
+/** The amount of an ITEM has the pricing multiplier in it, and its unit price has not (InvoiceLineItem in docs/api.md). */
+const INVOICES = ['invoice', 'customer', 'issued_on', 'due_on', 'kind', 'item', 'description', 'quantity', 'unit_price_before_multiplier', 'amount', 'taxable'];
 const PAYMENTS = ['payment', 'customer', 'received_on', 'method', 'invoice', 'amount'];
 
 /** A line per line item of the invoices of a month; `report` is called with the number of records read so far. Errors: Problem. */
@@ -28,7 +29,7 @@ export async function paymentLines(range: Range, report: (read: number) => void,
   );
 }
 
-/** The line items, and lines for what makes their sum the total: the pricing multiplier, discounts and tax. */
+/** The line items, whose sum is the subtotal, and lines for discounts and tax, which make it the total. */
 function linesOf({ number, account, issued_at, due_at, line_items: items, tax, amounts }: Invoice): Cell[][] {
   const line = (kind: string, ...rest: Cell[]): Cell[] => [number, account.name, issued_at && dayOf(issued_at), due_at && dayOf(due_at), kind, ...rest];
   const sum = (kind: string, name: string, cents: number): Cell[][] => (cents === 0 ? [] : [line(kind, name, '', 1, decimal(cents), decimal(cents), '')]);
@@ -36,7 +37,6 @@ function linesOf({ number, account, issued_at, due_at, line_items: items, tax, a
     ...items.map((of) =>
       line('ITEM', of.name, of.description, of.quantity, decimal(of.unit_price_cents), decimal(of.subtotal_cents), of.taxable ? 'yes' : 'no'),
     ),
-    ...sum('PRICING', 'Pricing multiplier', amounts.subtotal_cents - items.reduce((cents, of) => cents + of.subtotal_cents, 0)),
     ...sum('DISCOUNT', 'Discounts', -amounts.discount_cents),
     ...sum('TAX', tax.name, amounts.tax_cents),
   ];

@@ -1,34 +1,41 @@
 import type { ComponentChildren, TargetedEvent } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Query } from '../../api/client.ts';
 import type { Invoice, Payment } from '../../api/business.ts';
-import { readList, type Listed } from '../../api/reports.ts';
+import { readNewest, type Listed } from '../../api/reports.ts';
+import { number } from '../../parts/figures.ts';
 import { dollars } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Loaded } from '../../parts/part.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
-import { today } from '../../parts/time.tsx';
-import { METHODS } from '../../parts/words.ts';
+import { METHODS, titleCase } from '../../parts/words.ts';
 import { readAccountNames, useNames } from '../../state/names.ts';
 import { RARELY_MS, useResource } from '../../state/resource.ts';
 import { go, places, route } from '../../state/route.ts';
 import { searchable } from '../../state/search.ts';
 import { useStore } from '../../state/store.ts';
 import { invoiceColumns, paymentColumns } from '../records/columns.tsx';
-import { addDays, dayName } from '../reports/calendar.ts';
+import { dueWhere, isOfAge, type Late } from '../reports/aging.ts';
+import { dayName } from '../reports/calendar.ts';
+import { AGES } from '../reports/definitions.ts';
+import { dayAfter, dayIn, faultsOf, UNREADABLE, type Filter } from './filters.ts';
 import { Tabs } from './tabs.tsx';
 
 /** Most records that are loaded to sort them and add them up. */
 const MOST = 1000;
 
-const SHOWN = [
+const SHOWN: readonly (readonly [value: string, title: string])[] = [
   ['OPEN', 'Open'],
+  ['OPEN_ALL', 'Open, also what owes nothing'],
   ['OVERDUE', 'Overdue'],
+  ['OVERDUE_ALL', 'Overdue, also what owes nothing'],
+  ...Object.entries(AGES).map(([age, title]) => [age, age === 'CURRENT' ? title : `Overdue ${title.toLowerCase()}`] as const),
   ['PAID', 'Paid'],
   ['DRAFT', 'Drafts'],
   ['VOIDED', 'Voided'],
   ['UNCOLLECTABLE', 'Uncollectable'],
   ['ALL', 'All'],
-] as const;
+];
 
 const STATES = [
   ['', 'All'],
@@ -40,22 +47,14 @@ const STATES = [
   ['CANCELED', 'Canceled'],
 ] as const;
 
-/** A parameter of the address: a text, or one of the choices, the first of which is no filter. */
-interface Filter {
-  name: string;
-  title: string;
-  type?: 'search' | 'date' | 'number';
-  choices?: readonly (readonly [value: string, title: string])[];
-}
-
 const INVOICE_FILTERS: readonly Filter[] = [
   { name: 'show', title: 'Show', choices: SHOWN },
   { name: 'q', title: 'Number' },
   { name: 'from', title: 'Issued from', type: 'date' },
-  { name: 'to', title: 'Issued until', type: 'date' },
+  { name: 'to', title: 'Issued until', type: 'date', since: 'from' },
   { name: 'due_from', title: 'Due from', type: 'date' },
-  { name: 'due_to', title: 'Due until', type: 'date' },
-  { name: 'least', title: 'Owed at least, in dollars', type: 'number' },
+  { name: 'due_to', title: 'Due until', type: 'date', since: 'due_from' },
+  { name: 'least', title: 'Owed at least', type: 'dollars' },
 ];
 
 const PAYMENT_FILTERS: readonly Filter[] = [
@@ -63,45 +62,41 @@ const PAYMENT_FILTERS: readonly Filter[] = [
   { name: 'method', title: 'Method', choices: [['', 'All'], ...METHODS.map(({ id, name }) => [id, name] as const)] },
   { name: 'q', title: 'Number' },
   { name: 'from', title: 'Received from', type: 'date' },
-  { name: 'to', title: 'Received until', type: 'date' },
+  { name: 'to', title: 'Received until', type: 'date', since: 'from' },
 ];
-
-/** A day and the one after it, which the API's filters exclude; undefined if the address has none. */
-const dayIn = (query: URLSearchParams, name: string): string | undefined => (/^\d{4}-\d\d-\d\d$/.test(query.get(name) ?? '') ? query.get(name)! : undefined);
-const dayAfter = (query: URLSearchParams, name: string): string | undefined => {
-  const day = dayIn(query, name);
-  return day === undefined ? undefined : addDays(day, 1);
-};
 
 /** Invoices by the filters in the address: at first those on which something is owed. */
 export function Invoices() {
   const { query } = useStore(route);
   const show = SHOWN.find(([value]) => value === query.get('show'))?.[0] ?? 'OPEN';
+  const shown = show.replace('_ALL', '');
+  const age = shown === 'OVERDUE' || Object.hasOwn(AGES, shown) ? (shown as Late) : undefined;
+  const due = { due_from: dayIn(query, 'due_from'), due_before: dayAfter(query, 'due_to') };
   const least = Math.round(Number(query.get('least')) * 100);
   const asked: Query = {
-    status: show === 'ALL' ? undefined : show === 'OVERDUE' ? 'OPEN' : show,
-    due_from: dayIn(query, 'due_from'),
-    due_before: [show === 'OVERDUE' ? today() : undefined, dayAfter(query, 'due_to')].filter((day) => day !== undefined).sort()[0],
+    status: show === 'ALL' ? undefined : age === undefined ? shown : 'OPEN',
+    ...(age !== undefined && due.due_from === undefined && due.due_before === undefined ? dueWhere(age) : due),
     issued_from: dayIn(query, 'from'),
     issued_before: dayAfter(query, 'to'),
     open_balance_from: least > 0 ? least : undefined,
     account_id: query.get('account_id') ?? undefined,
     search: searchable(query.get('q') ?? ''),
   };
-  // Open invoices on which nothing is owed need no work.
-  const owes = ({ status, amounts }: Invoice): boolean => status !== 'OPEN' || show === 'ALL' || amounts.open_balance_cents !== 0;
   return (
     <List<Invoice>
       title="Invoices"
       path="invoices"
       asked={asked}
-      keep={owes}
+      keep={(invoice) => age === undefined || isOfAge(invoice, age)}
+      // Open invoices on which nothing is owed need no work.
+      leftOut={(show === 'OPEN' || show === 'OVERDUE') && { is: ({ amounts }) => amounts.open_balance_cents === 0, listed: { show: `${show}_ALL` } }}
       date={({ issued_at: at, created_at: made }) => at ?? made}
       columns={INVOICES}
       sums={[
         ['Total', ({ amounts }) => amounts.total_cents],
         ['Open', ({ amounts }) => amounts.open_balance_cents],
       ]}
+      counted={show === 'ALL' ? ['OPEN', 'PAID'] : undefined}
       filters={INVOICE_FILTERS}
     />
   );
@@ -110,8 +105,9 @@ export function Invoices() {
 /** Payments by the filters in the address. */
 export function Payments() {
   const { query } = useStore(route);
+  const status = query.get('status') ?? undefined;
   const asked: Query = {
-    status: query.get('status') ?? undefined,
+    status,
     method: query.get('method') ?? undefined,
     occurred_from: dayIn(query, 'from'),
     occurred_before: dayAfter(query, 'to'),
@@ -126,6 +122,8 @@ export function Payments() {
       date={({ occurred_at: at }) => at}
       columns={PAYMENTS}
       sums={[['Amount', ({ amount_cents: cents }) => cents]]}
+      // Only money that was received is added up.
+      counted={status === undefined ? ['PAID'] : undefined}
       filters={PAYMENT_FILTERS}
     />
   );
@@ -135,21 +133,26 @@ interface Given<T> {
   title: string;
   path: string;
   asked: Query;
+  /** Whether a record that the API returned is one of those asked for. */
   keep?: (record: T) => boolean;
+  /** Which records are not listed although they were asked for, and the change of the address that lists them. */
+  leftOut?: false | { readonly is: (record: T) => boolean; readonly listed: Readonly<Record<string, string>> };
   date: (record: T) => string;
   columns: readonly Column<T>[];
   /** Columns that are added up. */
   sums: readonly (readonly [title: string, of: (record: T) => number])[];
+  /** Statuses of the records that are added up, if not all are. */
+  counted: readonly string[] | undefined;
   filters: readonly Filter[];
 }
 
-function List<T extends { id: string }>({ title, path, asked, keep = () => true, date, columns, sums, filters }: Given<T>) {
+function List<T extends { id: string; created_at: string; status: string | null }>(given: Given<T>) {
+  const { title, path, asked, keep = () => true, leftOut = false, date, columns, sums, counted, filters } = given;
+  const { query } = useStore(route);
+  const faults = faultsOf(filters, query);
   const list = useResource(
-    `${path} ${JSON.stringify(asked)}`,
-    async (signal): Promise<Listed<T>> => {
-      const { records, more } = await readList<T>(path, asked, MOST, signal);
-      return { records: records.filter(keep).sort((a, b) => date(b).localeCompare(date(a))), more };
-    },
+    `${path} ${faults.size} ${JSON.stringify(asked)}`,
+    async (signal): Promise<Listed<T>> => (faults.size > 0 ? { records: [], more: false } : readNewest<T>(path, asked, MOST, signal)),
     undefined,
     undefined,
     RARELY_MS,
@@ -158,54 +161,73 @@ function List<T extends { id: string }>({ title, path, asked, keep = () => true,
     <Page title={title} beside={<Tabs current={title} />} live={[list]}>
       <form class="filters" aria-label={`Filters of ${title.toLowerCase()}`} onSubmit={(event) => event.preventDefault()}>
         {filters.map((filter) => (
-          <Field key={filter.name} filter={filter} />
+          <Field key={filter.name} filter={filter} fault={faults.get(filter.name)} />
         ))}
       </form>
       <Pills filters={filters} />
-      <Loaded resource={{ ...list, problem: list.value === undefined ? list.problem : undefined }} lines={8}>
-        {({ records, more }) => (
-          <>
-            <p class="soft" role="status">
-              {more
-                ? `More than ${MOST.toLocaleString()} match. These are those that were created first, and no sum: choose fewer days or another filter.`
-                : `${records.length.toLocaleString()} ${records.length === 1 ? title.slice(0, -1).toLowerCase() : title.toLowerCase()}, newest first`}
-            </p>
-            {records.length === 0 ? (
-              <p class="empty">None match. Change the filters.</p>
-            ) : (
-              <Table
-                linked
-                caption={more ? `${title}, only some of them` : `${title}, newest first`}
-                rows={records}
-                rowKey={({ id }) => id}
-                columns={columns.map((column, index) => ({
-                  ...column,
-                  ...(!more && index === 0 ? { total: 'Sum' } : {}),
-                  ...(!more ? totalOf(column.title, sums, records) : {}),
-                }))}
-              />
-            )}
-          </>
-        )}
-      </Loaded>
+      {faults.size > 0 ? (
+        <p class="empty">Correct the filter that is marked above. Nothing is listed until then.</p>
+      ) : (
+        <Loaded resource={{ ...list, problem: list.value === undefined ? list.problem : undefined }} lines={8}>
+          {({ records: all, more }) => {
+            const kept = all.filter(keep).sort((a, b) => date(b).localeCompare(date(a)));
+            const records = kept.filter((record) => leftOut === false || !leftOut.is(record));
+            const summed = counted === undefined ? records : records.filter(({ status }) => counted.includes(status ?? ''));
+            const sumOf = (of: string): string | undefined => {
+              const cents = sums.find(([name]) => name === of)?.[1];
+              return cents && dollars(summed.reduce((sum, record) => sum + cents(record), 0));
+            };
+            return (
+              <>
+                <p class="soft" role="status">
+                  {more
+                    ? `More match. These ${number(records.length)} were created last, and have no sum: choose fewer days or another filter.`
+                    : `${number(records.length)} ${records.length === 1 ? title.slice(0, -1).toLowerCase() : title.toLowerCase()}, newest first`}
+                  {!more && leftOut !== false && kept.length > records.length && (
+                    <>
+                      . {number(kept.length - records.length)} more {kept.length - records.length === 1 ? 'owes' : 'owe'} nothing:{' '}
+                      <a href={changed(leftOut.listed)}>list them, too</a>
+                    </>
+                  )}
+                </p>
+                {records.length === 0 ? (
+                  <p class="empty">None match. Change the filters.</p>
+                ) : (
+                  <Table
+                    linked
+                    caption={more ? `${title}, only some of them` : `${title}, newest first`}
+                    rows={records}
+                    rowKey={({ id }) => id}
+                    columns={columns.map((column, index) => ({
+                      ...column,
+                      ...(!more && {
+                        total: index > 0 ? sumOf(column.title) : counted === undefined ? 'Sum' : `Sum of ${counted.map(titleCase).join(' and ').toLowerCase()}`,
+                      }),
+                    }))}
+                  />
+                )}
+              </>
+            );
+          }}
+        </Loaded>
+      )}
     </Page>
   );
 }
 
-function totalOf<T>(title: string, sums: Given<T>['sums'], records: readonly T[]): { total?: string } {
-  const of = sums.find(([name]) => name === title)?.[1];
-  return of === undefined ? {} : { total: dollars(records.reduce((sum, record) => sum + of(record), 0)) };
-}
-
-/** Changes parameters of the address. */
-function change(values: Readonly<Record<string, string>>): void {
+/** The address with other parameters. */
+function changed(values: Readonly<Record<string, string>>): string {
   const { path, query } = route.value;
   const next = { ...Object.fromEntries(query), ...values };
-  go(path[1] === 'payments' ? places.payments(next) : places.invoices(next));
+  return path[1] === 'payments' ? places.payments(next) : places.invoices(next);
 }
 
-function Field({ filter: { name, title, type = 'search', choices } }: { filter: Filter }) {
+const change = (values: Readonly<Record<string, string>>): void => go(changed(values));
+
+function Field({ filter: { name, title, type = 'search', choices }, fault }: { filter: Filter; fault: string | undefined }) {
   const { query } = useStore(route);
+  // The value of an input that cannot be read is empty.
+  const [unreadable, setUnreadable] = useState(false);
   const value = query.get(name) ?? '';
   if (choices !== undefined) {
     return (
@@ -225,22 +247,36 @@ function Field({ filter: { name, title, type = 'search', choices } }: { filter: 
       </label>
     );
   }
+  const wrong = unreadable ? UNREADABLE[type] : fault;
   const given = {
     name,
     value,
-    onChange: ({ currentTarget }: TargetedEvent<HTMLInputElement>) => currentTarget.validity.valid && change({ [name]: currentTarget.value.trim() }),
+    'aria-invalid': wrong !== undefined || undefined,
+    'aria-describedby': wrong && `${name}-wrong`,
+    onChange: ({ currentTarget }: TargetedEvent<HTMLInputElement>) => {
+      setUnreadable(currentTarget.validity.badInput);
+      if (!currentTarget.validity.badInput) change({ [name]: currentTarget.value.trim() });
+    },
   };
   return (
-    <label>
-      {title}
-      {type === 'date' ? (
-        <input type="date" {...given} />
-      ) : type === 'number' ? (
-        <input type="number" min={0} step="0.01" {...given} />
-      ) : (
-        <input type="search" autocomplete="off" {...given} />
+    <div>
+      <label>
+        {title}
+        {type === 'dollars' && ', in dollars'}
+        {type === 'date' ? (
+          <input type="date" {...given} />
+        ) : type === 'dollars' ? (
+          <input type="number" min={0} step="0.01" {...given} />
+        ) : (
+          <input type="search" autocomplete="off" {...given} />
+        )}
+      </label>
+      {wrong !== undefined && (
+        <p class="error" id={`${name}-wrong`} role="alert">
+          {wrong}
+        </p>
       )}
-    </label>
+    </div>
   );
 }
 
@@ -252,8 +288,8 @@ function setTo({ name, title, type, choices }: Filter, query: URLSearchParams): 
       ? choices.slice(1).find(([each]) => each === value)?.[1]
       : type === 'date'
         ? dayIn(query, name) && dayName(value)
-        : type === 'number' && !(Number(value) > 0)
-          ? undefined
+        : type === 'dollars'
+          ? Number(value) > 0 && dollars(Math.round(Number(value) * 100))
           : value;
   return text ? `${title}: ${text}` : undefined;
 }
@@ -270,16 +306,38 @@ function Pills({ filters }: { filters: readonly Filter[] }) {
       return text === undefined ? [] : [[filter.name, text] as const];
     }),
   ];
+  const row = useRef<HTMLParagraphElement>(null);
+  /** The place of the pill that was removed with the focus on it. */
+  const removed = useRef<number | undefined>(undefined);
+  useEffect(() => {
+    if (removed.current === undefined) return;
+    const left = row.current?.querySelectorAll('button');
+    (left?.[Math.min(removed.current, set.length - 1)] ?? document.querySelector<HTMLElement>('.filters select'))?.focus();
+    removed.current = undefined;
+  }, [set.length]);
+  const remove = (at: number, names: readonly string[]): void => {
+    removed.current = at;
+    change(Object.fromEntries(names.map((name) => [name, ''])));
+  };
   if (set.length === 0) return null;
   return (
-    <p class="chosen">
-      {set.map(([name, text]) => (
-        <button key={name} type="button" class="small" aria-label={`${text}, remove`} onClick={() => change({ [name]: '' })}>
+    <p class="chosen" ref={row}>
+      {set.map(([name, text], at) => (
+        <button key={name} type="button" class="small" aria-label={`${text}, remove`} onClick={() => remove(at, [name])}>
           {text} <span aria-hidden="true">×</span>
         </button>
       ))}
       {set.length > 1 && (
-        <button type="button" class="small" onClick={() => change(Object.fromEntries(set.map(([name]) => [name, ''])))}>
+        <button
+          type="button"
+          class="small"
+          onClick={() =>
+            remove(
+              0,
+              set.map(([name]) => name),
+            )
+          }
+        >
           Remove all
         </button>
       )}

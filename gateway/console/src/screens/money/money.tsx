@@ -10,7 +10,6 @@ import { Day, today } from '../../parts/time.tsx';
 import { RARELY_MS, useResource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
 import { Mail, Telephone } from '../customers/reach.tsx';
-import { addDays } from '../reports/calendar.ts';
 import { AGES } from '../reports/definitions.ts';
 import { readLastPayments } from './last-payments.ts';
 import { Tabs } from './tabs.tsx';
@@ -47,6 +46,7 @@ export function Money() {
                 <dd class="figure">
                   <TileAmount cents={sum((row) => row.overdue)} href={places.invoices({ show: 'OVERDUE' })} />
                 </dd>
+                <dd class="soft">due before today, less credits</dd>
               </div>
               <div>
                 <dt>Customers who are overdue</dt>
@@ -62,6 +62,7 @@ export function Money() {
                     {overdue.length.toLocaleString()}
                   </a>
                 </dd>
+                <dd class="soft">whose overdue invoices exceed their credits</dd>
               </div>
             </dl>
             <section aria-labelledby="overdue">
@@ -102,20 +103,6 @@ export function Money() {
 async function readAccounts(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Account>> {
   const accounts = await inPages(ids, async (some) => (await readList<Account>('accounts', { ids: some }, some.length, signal)).records);
   return new Map(accounts.map((account) => [account.id, account]));
-}
-
-/** Days past due by the API's names of ages. */
-const DAYS: Readonly<Record<string, readonly [least: number, most?: number]>> = {
-  PAST_DUE_1_30: [1, 30],
-  PAST_DUE_31_60: [31, 60],
-  PAST_DUE_61_90: [61, 90],
-  PAST_DUE_91_PLUS: [91],
-};
-
-/** The filters of open invoices of this age. */
-function dueIn(age: string): { due_from?: string; due_to?: string } {
-  const [least, most] = DAYS[age]!;
-  return { ...(most !== undefined && { due_from: addDays(today(), -most) }), due_to: addDays(today(), -least) };
 }
 
 const columns = (accounts: ReadonlyMap<string, Account> | undefined, payments: ReadonlyMap<string, Payment> | undefined): Column<Row>[] => [
@@ -167,6 +154,6 @@ const columns = (accounts: ReadonlyMap<string, Account> | undefined, payments: R
       title,
       numeric: true,
       cell: ({ id, ages }: Row) =>
-        (ages[age] ?? 0) === 0 ? <span class="soft">–</span> : <a href={places.invoices({ account_id: id, ...dueIn(age) })}>{dollars(ages[age]!)}</a>,
+        (ages[age] ?? 0) === 0 ? <span class="soft">–</span> : <a href={places.invoices({ account_id: id, show: age })}>{dollars(ages[age]!)}</a>,
     })),
 ];

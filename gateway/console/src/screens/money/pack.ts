@@ -9,6 +9,7 @@ import { session } from '../../state/session.ts';
 import type { Sheet, SheetColumn } from '../../xlsx/sheet.ts';
 import { rangeName, type Range } from '../reports/calendar.ts';
 import { AGES, type Age } from '../reports/definitions.ts';
+import { clockOf } from '../reports/sheets.ts';
 import { invoicesOf, numbersOf, paymentsOf, reading } from './month.ts';
 
 type Refund = components['schemas']['Refund'];
@@ -55,11 +56,18 @@ export async function readPack(range: Range, report: (read: number) => void, sig
     columns: readonly SheetColumn[],
     rows: readonly Cell[][],
     against: readonly (readonly [title: string, figure: number])[],
+    span: readonly [title: string, text: string] = ['Range', `${rangeName(range)} (${zone()})`],
   ): Sheet => {
     const sums = columns.map(({ kind }, at) => (kind === 'money' ? rows.reduce((sum, row) => sum + (row[at] as number), 0) : null));
     const own = against.map(([of, figure]): Check => ({ sheet: name, of, sum: sums[columns.findIndex(({ title }) => title === of)]!, reported: figure }));
     checks.push(...own);
-    return { name, facts: [...head(name, range), ...own.map((check) => ['Check', inWords(check)] as const)], columns, rows, total: ['Sum', ...sums.slice(1)] };
+    return {
+      name,
+      facts: [['Company', session.value.me?.company.name ?? ''], ['Sheet', name], span, ...own.map((check) => ['Check', inWords(check)] as const)],
+      columns,
+      rows,
+      total: ['Sum', ...sums.slice(1)],
+    };
   };
   const sheets = [
     sheet(
@@ -73,6 +81,7 @@ export async function readPack(range: Range, report: (read: number) => void, sig
         amounts.open_balance_cents,
       ]),
       [['Open', total(reported.owed, 'open_balance_cents')]],
+      ['As of', `${clockOf(owed.asOf)} (${zone()})`],
     ),
     sheet(
       'Invoices',
@@ -159,12 +168,6 @@ export async function readPack(range: Range, report: (read: number) => void, sig
 }
 
 const total = (rows: readonly ReportRow[], measure: string): number => rows.reduce((sum, row) => sum + (row[measure] as number), 0);
-
-const head = (name: string, range: Range): Sheet['facts'] => [
-  ['Company', session.value.me?.company.name ?? ''],
-  ['Sheet', name],
-  ['Range', `${rangeName(range)} (${zone()})`],
-];
 
 /** What a check found, for the sheet and the screen. */
 export function inWords({ of, sum, reported }: Check): string {

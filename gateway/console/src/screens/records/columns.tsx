@@ -38,11 +38,18 @@ export const paymentColumns = {
   amount: { title: 'Amount', numeric: true, cell: ({ amount_cents: cents }) => dollars(cents) },
 } satisfies Record<string, Column<Payment>>;
 
+/** The technicians of a visit. A canceled assignment stays in the record of the visit, but is no work. */
+export const workOf = ({ assignments }: Pick<Visit, 'assignments'>): Visit['assignments'] => assignments.filter(({ status }) => status !== 'CANCELED');
+export const techniciansOf = (visit: Pick<Visit, 'assignments'>): string =>
+  workOf(visit)
+    .map(({ team_member: { name } }) => name)
+    .join(', ');
+
 export const visitColumns = {
   visit: { title: 'Visit', cell: ({ number, job }) => `${number} · ${job.job_type?.name ?? job.summary ?? `job ${job.number}`}` },
   technicians: {
     title: 'Technicians',
-    cell: ({ assignments }) => assignments.map(({ team_member: { name } }) => name).join(', ') || <span class="soft">None</span>,
+    cell: (visit) => techniciansOf(visit) || <span class="soft">None</span>,
   },
   status: { title: 'Status', cell: (visit) => <VisitBadge visit={visit} /> },
 } satisfies Record<string, Column<Visit>>;

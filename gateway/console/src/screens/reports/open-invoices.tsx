@@ -5,8 +5,8 @@ import { Time, today } from '../../parts/time.tsx';
 import { RARELY_MS, useResource } from '../../state/resource.ts';
 import { route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
-import { ageIn, readAging } from './aging.ts';
-import { AGES, OPEN_INVOICES as SOURCE, RECEIVABLES as REPORT, addUp } from './definitions.ts';
+import { ageIn, figuresOf, isOfAge, lateName, readAging } from './aging.ts';
+import { AGES, OPEN_INVOICES as SOURCE, RECEIVABLES as REPORT } from './definitions.ts';
 import { groupName } from './group-name.ts';
 import { RecordsDownload, saveWorkbook } from './downloads.tsx';
 import { Moment, SourceRecords, measuresOf } from './records.tsx';
@@ -23,7 +23,7 @@ const DUE: readonly Column<InvoiceRecord>[] = [
 export function OpenInvoices() {
   const { query } = useStore(route);
   const view = viewIn(REPORT, query);
-  const age = ageIn(query);
+  const age = query.get('age') === 'OVERDUE' ? 'OVERDUE' : ageIn(query);
   const value = valueIn(query);
   const key = JSON.stringify([view.group.key, view.filters, age, query.get('value')]);
   const resource = useResource(
@@ -34,8 +34,8 @@ export function OpenInvoices() {
       return {
         asOf: aging.asOf,
         label: of?.label ?? value ?? null,
-        figures: (value === undefined ? aging.ages : of?.ages)?.get(age ?? 'TOTAL') ?? addUp([], REPORT.measures),
-        loaded: { records: records.filter(({ aging: at }) => age === undefined || at?.bucket === age), more },
+        figures: figuresOf((value === undefined ? aging.ages : of?.ages) ?? new Map(), age ?? 'TOTAL'),
+        loaded: { records: records.filter((invoice) => age === undefined || isOfAge(invoice, age)), more },
       };
     },
     undefined,
@@ -44,9 +44,9 @@ export function OpenInvoices() {
   );
   const shown = resource.value;
   const name = shown && value !== undefined ? groupName(view.group, shown.label) : undefined;
-  const parts = [REPORT.title, ...(name === undefined ? [] : [name]), ...(age === undefined ? [] : [AGES[age].toLowerCase()])];
+  const parts = [REPORT.title, ...(name === undefined ? [] : [name]), ...(age === undefined ? [] : [lateName(age).toLowerCase()])];
   const download = async (asOf: string, onProgress: (count: number) => void): Promise<void> => {
-    const lines = await readLines(view, SOURCE, value, {}, onProgress, ({ aging }) => age === undefined || aging?.bucket === age);
+    const lines = await readLines(view, SOURCE, value, {}, onProgress, (invoice) => age === undefined || isOfAge(invoice, age));
     await saveWorkbook(`truckroll-open-invoices-${today()}`, [
       recordsSheet('invoices', lines, measuresOf(REPORT, 'invoices'), openFacts(view, asOf, age, await chosenOf(view, name))),
     ]);

@@ -6,7 +6,7 @@ import { RARELY_MS, useResource } from '../../state/resource.ts';
 import { go, places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { AGES, RECEIVABLES as REPORT, addUp, type Age, type Measure } from './definitions.ts';
-import { ageIn, rankedGroups, readAging, type Aging, type Figures } from './aging.ts';
+import { ageIn, figuresOf, rankedGroups, readAging, type Aging, type Figures } from './aging.ts';
 import { Download } from './downloads.tsx';
 import { TileFigure, figureOf, shortFigure } from './figures.tsx';
 import { groupName } from './group-name.ts';
@@ -62,7 +62,7 @@ export function Receivables() {
           <p class="basis soft">
             Open invoices as of <Time at={aging.asOf} />.
           </p>
-          <Totals aging={aging} />
+          <Totals aging={aging} query={query} />
           <Ages aging={aging} query={query} />
           <Groups aging={aging} view={view} age={age} query={query} />
           <Download
@@ -75,29 +75,28 @@ export function Receivables() {
   );
 }
 
-function Totals({ aging: { ages } }: { aging: Aging }) {
-  const total = ages.get('TOTAL') ?? EMPTY;
-  const current = ages.get('CURRENT') ?? EMPTY;
-  const overdue = { [COUNT.key]: total[COUNT.key]! - current[COUNT.key]!, [BALANCE.key]: total[BALANCE.key]! - current[BALANCE.key]! };
+function Totals({ aging: { ages }, query }: { aging: Aging; query: URLSearchParams }) {
   return (
     <dl class="tiles">
       {(
         [
-          ['Open', total],
-          ['Not due', current],
-          ['Overdue', overdue],
+          ['Open', 'TOTAL'],
+          ['Not due', 'CURRENT'],
+          ['Overdue', 'OVERDUE'],
         ] as const
-      ).map(([title, figures]) => (
-        <div key={title}>
-          <dt>{title}</dt>
-          <dd class="figure">
-            <TileFigure sums={figures} measure={BALANCE} />
-          </dd>
-          <dd class="soft">
-            {figureOf(figures, COUNT)} {figures[COUNT.key] === 1 ? 'invoice' : 'invoices'}
-          </dd>
-        </div>
-      ))}
+      )
+        .map(([title, age]) => ({ title, age, figures: figuresOf(ages, age) }))
+        .map(({ title, age, figures }) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd class="figure">
+              <a href={addressWith(REPORT, query, { age: age === 'TOTAL' ? undefined : age }, ['records'])}><TileFigure sums={figures} measure={BALANCE} /></a>
+            </dd>
+            <dd class="soft">
+              {figureOf(figures, COUNT)} {figures[COUNT.key] === 1 ? 'invoice' : 'invoices'}
+            </dd>
+          </div>
+        ))}
     </dl>
   );
 }

@@ -8,7 +8,7 @@ import type { ReportFigures } from './data.ts';
 import { AGES, addUp, type Age, type Measure } from './definitions.ts';
 import { groupName } from './group-name.ts';
 import { filtersInWords } from './name-filters.tsx';
-import { rankedGroups, type Aging, type Figures } from './aging.ts';
+import { lateName, rankedGroups, type Aging, type Figures, type Late } from './aging.ts';
 import { ONE, TITLES, type Line } from './sources.ts';
 import type { View } from './view.ts';
 
@@ -17,7 +17,7 @@ const DAY: SheetColumn['kind'] = 'date';
 const TEXT: SheetColumn['kind'] = 'text';
 
 /** `2026-03-01 14:02` in the company's time zone */
-const clockOf = (at: string): string => new Date(at).toLocaleString('sv-SE', { timeZone: zone() }).slice(0, 16);
+export const clockOf = (at: string): string => new Date(at).toLocaleString('sv-SE', { timeZone: zone() }).slice(0, 16);
 
 /** What every spreadsheet says first; `range` stands before the time. */
 const headOf = ({ report }: View, asOf: string, range: Sheet['facts'] = []): Sheet['facts'] => [
@@ -88,8 +88,8 @@ export function sheetsOf(view: View, { periods, groups, total, asOf }: ReportFig
 }
 
 /** Open invoices have no period. */
-export function openFacts(view: View, asOf: string, age: Age | undefined, filters: readonly (readonly [string, string])[]): Sheet['facts'] {
-  return [...headOf(view, asOf), ...(age === undefined ? [] : [['Age', AGES[age]] as const]), ...filters];
+export function openFacts(view: View, asOf: string, age: Late | undefined, filters: readonly (readonly [string, string])[]): Sheet['facts'] {
+  return [...headOf(view, asOf), ...(age === undefined ? [] : [['Age', lateName(age)] as const]), ...filters];
 }
 
 /** Balances of every age, or of the chosen one, in the screen's order. */

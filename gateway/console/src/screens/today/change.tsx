@@ -1,10 +1,11 @@
 // The dialog that adds a technician to a visit, or removes one, by the API's two writes.
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Visit } from '../../api/business.ts';
 import { Problem } from '../../api/problem.ts';
 import { readRecord } from '../../api/reports.ts';
 import {
   addTechnician,
+  readVisitsOf,
   removeTechnician,
   type Addition,
   type Assignment,
@@ -16,10 +17,12 @@ import {
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, requireWholeMoments } from '../../parts/field.tsx';
 import { ProblemBox } from '../../parts/problem-box.tsx';
-import { instantOf, localInput, timeBeside, timeOfDay } from '../../parts/time.tsx';
+import { dayOf, instantOf, localInput, timeBeside, timeOfDay } from '../../parts/time.tsx';
 import { titleCase } from '../../parts/words.ts';
 import { useAction } from '../../state/action.ts';
-import { changesOf, isRemovable } from './layout.ts';
+import { addDays } from '../reports/calendar.ts';
+import { changesOf, isOutside, isRemovable, overlaps, withinArrival } from './layout.ts';
+import { inWords } from './refusals.ts';
 
 export interface Change {
   readonly visit: Visit;
@@ -41,6 +44,9 @@ interface Given {
 
 /** Statuses of refusals that come after the API has looked for the key, so that no earlier attempt was made either. */
 const SETTLED: readonly number[] = [400, 404, 409];
+
+/** Longest time in ms that is spent on finding other work of the technician before a change. */
+const WORK_MS = 5000;
 
 /** Whether the API may have made the change although it did not say so. */
 const isUnknown = ({ status, code }: Problem): boolean => status === 0 || status >= 500 || code === 'IDEMPOTENCY_IN_PROGRESS';
@@ -76,23 +82,63 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
   const writes = useRef({ add: new Write<Addition>(), remove: new Write<Removal>() }).current;
   const latest = useRef(shown);
   const visit = latest.current;
-  const [times, setTimes] = useState<Pick<Visit, 'starts_at' | 'ends_at'>>(taken ?? shown);
+  const [times, setTimes] = useState<Pick<Visit, 'starts_at' | 'ends_at'>>(() => taken ?? withinArrival(shown));
   const first = inputs(times);
   const [held, setHeld] = useState<readonly string[] | undefined>(undefined);
   const [fields, setFields] = useState({ member: technician ?? '', ...first, takesOff: true, outside: false, notifies: false, message: '' });
   const set = (changed: Partial<typeof fields>): void => setFields((known) => ({ ...known, ...changed }));
   const onVisit = new Set(visit.assignments.filter(({ status }) => status !== 'CANCELED').map(({ team_member: { id } }) => id));
   const listed = technicians.filter(({ id }) => id === fields.member || !onVisit.has(id));
-  const isOutside = fields.outside || (action.problem?.details ?? []).some(({ code }) => code === 'OUTSIDE_ARRIVAL_WINDOW');
+  // A time that was not edited keeps its seconds.
+  const chosen = {
+    starts_at: fields.starts === first.starts ? times.starts_at : fields.starts && instantOf(fields.starts),
+    ends_at: fields.ends === first.ends ? times.ends_at : fields.ends && instantOf(fields.ends),
+  };
+  const outside = isOutside(chosen, visit);
+  /** Other work of the technician at these times. */
+  const [busy, setBusy] = useState<ReturnType<typeof overlaps>>([]);
+  const inOrder = chosen.starts_at !== '' && chosen.ends_at !== '' && Date.parse(chosen.starts_at) < Date.parse(chosen.ends_at);
   const name = technicians.find(({ id }) => id === fields.member)?.name ?? '';
   const added = writes.add.done !== undefined;
   const unknown = writes.add.open || writes.remove.open;
   const fixed = unknown || added;
 
+  async function findWork(signal: AbortSignal): Promise<typeof busy> {
+    const visits = await readVisitsOf(fields.member, addDays(dayOf(chosen.starts_at), -1), addDays(dayOf(chosen.ends_at), 1), signal);
+    return overlaps(visits, visit.id, fields.member, chosen);
+  }
+
+  useEffect(() => {
+    setBusy([]);
+    if (!adding || fields.member === '' || !inOrder) return;
+    const ended = new AbortController();
+    findWork(ended.signal).then(
+      (found) => !ended.signal.aborted && setBusy(found),
+      () => undefined,
+    );
+    return () => ended.abort();
+  }, [fields.member, chosen.starts_at, chosen.ends_at]);
+
+  /** Throws Problem for what the user can see to be wrong, before anything is sent. */
+  async function check(): Promise<void> {
+    const refuse = (message: string): never => {
+      throw new Problem(message, { code: 'INVALID_REQUEST' });
+    };
+    if (fields.member === '') refuse('Choose a technician.');
+    if (fields.starts === '' || fields.ends === '') refuse('Give the times from and to.');
+    if (!inOrder) refuse('“To” must be later than “From”.');
+    if (outside && !fields.outside) refuse('The times are outside the arrival window. Change them, or choose “Work outside the window”.');
+    // If this cannot be read, the change may be made all the same.
+    const found = await findWork(AbortSignal.timeout(WORK_MS)).catch(() => busy);
+    setBusy(found);
+    if (found.some(({ work }) => !busy.some((shown) => shown.work.id === work.id))) {
+      refuse(`${name} has other work at this time. Press “Add technician” again to add it all the same.`);
+    }
+  }
+
   async function write(form: HTMLFormElement): Promise<void> {
     requireWholeMoments(form);
-    if (adding && fields.member === '') throw new Problem('Choose a technician.', { code: 'INVALID_REQUEST' });
-    if (adding && (fields.starts === '' || fields.ends === '')) throw new Problem('Give the times from and to.', { code: 'INVALID_REQUEST' });
+    if (adding && !fixed) await check();
     const text = fields.message.trim();
     const notification = fields.notifies ? (text === '' ? {} : { message: text }) : null;
     const removing = off !== undefined && (!adding || fields.takesOff);
@@ -106,9 +152,7 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
             expected_revision: visit.revision,
             appointment_id: visit.id,
             team_member_id: fields.member,
-            // A time that was not edited keeps its seconds.
-            starts_at: fields.starts === first.starts ? times.starts_at : instantOf(fields.starts),
-            ends_at: fields.ends === first.ends ? times.ends_at : instantOf(fields.ends),
+            ...chosen,
             allow_outside_window: fields.outside,
             // A message is not sent once the visit has another revision, so the last write asks for it.
             customer_notification: removing ? null : notification,
@@ -142,8 +186,9 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
     setHeld(status === 400 && writes.add.done === undefined ? undefined : now.revision === before.revision ? [] : changesOf(before, now, when));
     if (taken !== undefined || writes.add.open || writes.add.done !== undefined) return;
     // The visit's times are the default: those that were not edited follow it.
-    setTimes(now);
-    const next = inputs(now);
+    const within = withinArrival(now);
+    setTimes(within);
+    const next = inputs(within);
     set({ ...(fields.starts === first.starts && { starts: next.starts }), ...(fields.ends === first.ends && { ends: next.ends }) });
   }
 
@@ -162,11 +207,16 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
         onSubmit={(event) => {
           event.preventDefault();
           const form = event.currentTarget;
-          void action.run(() => write(form));
+          void action.run(() =>
+            write(form).catch((error: unknown) => {
+              throw inWords(Problem.of(error));
+            }),
+          );
         }}
       >
         <p>
-          {visit.job.account.name} · arrives {timeOfDay(visit.window_start_at)} – {timeOfDay(visit.window_end_at)}
+          {visit.job.account.name} · planned {timeOfDay(visit.starts_at)} – {timeOfDay(visit.ends_at)} · arrives {timeOfDay(visit.window_start_at)} –{' '}
+          {timeOfDay(visit.window_end_at)}
         </p>
         <ProblemBox problem={action.problem} title={headline()} focus />
         {action.problem !== undefined && held !== undefined && <Held visit={visit} news={held} when={when} />}
@@ -193,7 +243,8 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
                   {(ties) => <input {...ties} type="datetime-local" value={fields.ends} onInput={({ currentTarget: { value } }) => set({ ends: value })} />}
                 </Field>
               </div>
-              {isOutside && (
+              {busy.length > 0 && <Busy name={name} of={busy} when={when} />}
+              {(outside || fields.outside) && (
                 <Choice
                   name="outside"
                   label="Work outside the window"
@@ -265,6 +316,22 @@ function Choice({ name, label, hint, checked, onChange }: Chosen) {
   );
 }
 
+/** Visits on which the technician works at the same time. */
+function Busy({ name, of, when }: { name: string; of: ReturnType<typeof overlaps>; when: (at: string) => string }) {
+  return (
+    <div class="warning" role="status">
+      <strong>{name} works elsewhere at this time</strong>
+      <ul>
+        {of.map(({ visit, work }) => (
+          <li key={work.id}>
+            {visit.number}, {visit.job.account.name}, {when(work.starts_at)} – {when(work.ends_at)}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
 /** The visit as the API holds it, and what differs from what was shown before. */
 function Held({
   visit: { assignments, starts_at: from, ends_at: to, canceled },
@@ -278,7 +345,7 @@ function Held({
   const technicians = assignments.map(({ team_member: { name }, status }) => `${name} (${titleCase(status).toLowerCase()})`).join(', ');
   return (
     <div class="warning">
-      <strong>What the API holds now</strong>
+      <strong>The visit as it is now</strong>
       <p>
         {canceled ? 'Canceled' : `${when(from)} – ${when(to)}`}, {technicians === '' ? 'no technician' : technicians}
       </p>

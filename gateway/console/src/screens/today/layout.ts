@@ -1,6 +1,6 @@
 // Where bars are on the board, and which technicians run late. Times are in ms since 1970.
 import type { Visit } from '../../api/business.ts';
-import type { Assignment } from '../../api/schedule.ts';
+import type { Assignment, Technician } from '../../api/schedule.ts';
 
 export interface Span {
   readonly from: number;
@@ -51,6 +51,41 @@ export function stack<T extends Span>(bars: readonly T[]): { readonly bar: T; re
       ends[lane] = bar.to;
       return { bar, lane };
     });
+}
+
+/** Technicians with names that differ: those of one name are followed by their e-mail address, telephone number or the start of their id. */
+export function toldApart(technicians: readonly Technician[]): Technician[] {
+  const named = Map.groupBy(technicians, ({ name }) => name);
+  return technicians.map((of) => {
+    const others = named.get(of.name)!.filter((each) => each !== of);
+    if (others.length === 0) return of;
+    const beside = (['email', 'phone'] as const).find((field) => of[field] && others.every((each) => each[field] !== of[field]));
+    return { ...of, name: `${of.name} (${beside === undefined ? of.id.slice(0, 8) : of[beside]})` };
+  });
+}
+
+type Times = Pick<Assignment, 'starts_at' | 'ends_at'>;
+type Arrival = Pick<Visit, 'window_start_at' | 'window_end_at'>;
+
+/** Whether work begins or ends outside the arrival window, which the API refuses without `allow_outside_window`. */
+export const isOutside = ({ starts_at: from, ends_at: to }: Times, { window_start_at: first, window_end_at: last }: Arrival): boolean =>
+  Date.parse(from) < Date.parse(first) || Date.parse(to) > Date.parse(last);
+
+/** The part of a visit's times within its arrival window, or else the whole window. */
+export function withinArrival({ starts_at: from, ends_at: to, window_start_at: first, window_end_at: last }: Times & Arrival): Times {
+  const [starts_at, ends_at] = [Date.parse(from) < Date.parse(first) ? first : from, Date.parse(to) > Date.parse(last) ? last : to];
+  return Date.parse(starts_at) < Date.parse(ends_at) ? { starts_at, ends_at } : { starts_at: first, ends_at: last };
+}
+
+/** Other visits on which the technician works at this time. Work that ends when other work begins does not overlap it. */
+export function overlaps(visits: readonly Visit[], visitId: string, technicianId: string, times: Times): { visit: Visit; work: Assignment }[] {
+  const wanted = spanOf(times);
+  return visits
+    .filter(({ id, canceled }) => id !== visitId && !canceled)
+    .flatMap((visit) => visit.assignments.map((work) => ({ visit, work })))
+    .filter(({ work }) => work.team_member.id === technicianId && work.status !== 'CANCELED' && work.status !== 'COMPLETED')
+    .filter(({ work }) => spanOf(work).from < wanted.to && spanOf(work).to > wanted.from)
+    .sort((a, b) => a.work.starts_at.localeCompare(b.work.starts_at));
 }
 
 /** Whether the API removes the assignment: it keeps technicians who have begun or completed their work. */

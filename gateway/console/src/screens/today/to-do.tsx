@@ -9,10 +9,12 @@ import type { Resource } from '../../state/resource.ts';
 import { places } from '../../state/route.ts';
 import { Mail, Telephone } from '../customers/reach.tsx';
 import { dragging, type Dragged } from './board.tsx';
-import { lateInWords, type Late } from './layout.ts';
+import { lateInWords, lateness, type Late } from './layout.ts';
 
 interface Given {
   unassigned: readonly Visit[];
+  /** Undefined on another day than today. */
+  now: number | undefined;
   late: readonly Late[];
   requests: Resource<Listed<Unbooked>>;
   /** Undefined where there is no board to drag to. */
@@ -21,7 +23,7 @@ interface Given {
 }
 
 /** What the dispatcher has to do: visits without a technician, technicians who are late, and requests without a visit. */
-export function ToDo({ unassigned, late, requests, onDrag, onMenu }: Given) {
+export function ToDo({ unassigned, now, late, requests, onDrag, onMenu }: Given) {
   return (
     <aside class="to-do" aria-label="To do">
       <List title={`Without a technician (${unassigned.length})`} none="Every visit has a technician.">
@@ -34,6 +36,7 @@ export function ToDo({ unassigned, late, requests, onDrag, onMenu }: Given) {
               <span class="window">
                 {timeOfDay(visit.starts_at)} – {timeOfDay(visit.ends_at)}
               </span>
+              {now !== undefined && <Lateness visit={visit} now={now} />}
               <span class="soft below">{visit.job.account.name}</span>
             </span>
             <button type="button" class="small" aria-label={`Change ${visit.number}`} onClick={() => onMenu(visit)}>
@@ -74,6 +77,17 @@ export function ToDo({ unassigned, late, requests, onDrag, onMenu }: Given) {
         )}
       </Loaded>
     </aside>
+  );
+}
+
+/** How late a visit is that has no technician. */
+function Lateness({ visit, now }: { visit: Visit; now: number }) {
+  const late = lateness({ ...visit, status: 'TO_DO' }, now);
+  return late === undefined ? null : (
+    <>
+      {' '}
+      <strong class="bad">{lateInWords(late)}</strong>
+    </>
   );
 }
 

@@ -13,10 +13,11 @@ import { go, places, route } from '../../state/route.ts';
 import { useStore } from '../../state/store.ts';
 import { Message, remember } from '../message.tsx';
 import { VisitBadge } from '../records/badges.tsx';
+import { techniciansOf, workOf } from '../records/columns.tsx';
 import { addDays, isDay } from '../reports/calendar.ts';
 import { Board, type Dragged } from './board.tsx';
 import { ChangeDialog, type Change } from './change.tsx';
-import { axisOf, lateOf, spanOf } from './layout.ts';
+import { axisOf, lateOf, spanOf, toldApart } from './layout.ts';
 import { VisitMenu } from './menu.tsx';
 import { ToDo } from './to-do.tsx';
 import { Week } from './week.tsx';
@@ -59,10 +60,12 @@ export function Today() {
   const requests = useResource('unbooked requests', readUnbooked);
   const to = (other: string, view = week): string => places.today({ day: other === current ? undefined : other, view: view ? 'week' : undefined });
   const step = week ? 7 : 1;
-  const all = visits.value?.records ?? [];
+  const choices = withWorkers(technicians.value ?? [], visits.value?.records ?? []);
+  const all = (visits.value?.records ?? []).map(naming(choices));
   const live = all.filter(({ canceled }) => !canceled);
   const unassigned = live.filter(({ dispatch_status: status }) => status === 'UNASSIGNED');
-  const late = day === current && !week ? lateOf(live, Date.now()) : [];
+  const now = day === current && !week ? Date.now() : undefined;
+  const late = now === undefined ? [] : lateOf(live, now);
   const counts = [
     ...(day === current && !week ? [dayTitle(day)] : []),
     `${live.length}${visits.value?.more ? ' or more' : ''} ${live.length === 1 ? 'visit' : 'visits'}`,
@@ -70,7 +73,6 @@ export function Today() {
     ...(late.length > 0 ? [`${late.length} running late`] : []),
     ...(all.length > live.length ? [`${all.length - live.length} canceled`] : []),
   ];
-  const choices = withWorkers(technicians.value ?? [], all);
 
   return (
     <Page
@@ -128,7 +130,7 @@ export function Today() {
               ) : (
                 <Day
                   day={day}
-                  now={day === current ? Date.now() : undefined}
+                  now={now}
                   technicians={choices}
                   timeOff={timeOff.value ?? []}
                   visits={all}
@@ -141,7 +143,7 @@ export function Today() {
                   }}
                 />
               )}
-              <ToDo unassigned={unassigned} late={late} requests={requests} onDrag={phone ? undefined : setDragged} onMenu={setMenu} />
+              <ToDo unassigned={unassigned} now={now} late={late} requests={requests} onDrag={phone ? undefined : setDragged} onMenu={setMenu} />
             </div>
           )
         }
@@ -185,9 +187,18 @@ const weekOf = (monday: string) => Array.from({ length: 7 }, (_, at) => addDays(
 
 /** Those who may be assigned, and those who have work although they no longer may. */
 function withWorkers(technicians: readonly Technician[], visits: readonly Visit[]): Technician[] {
-  const all = new Map<string, Technician>(visits.flatMap(({ assignments }) => assignments.map(({ team_member: member }) => [member.id, member])));
+  const all = new Map<string, Technician>(visits.flatMap((visit) => workOf(visit).map(({ team_member: member }) => [member.id, member])));
   for (const technician of technicians) all.set(technician.id, technician);
-  return [...all.values()].sort((a, b) => a.name.localeCompare(b.name));
+  return toldApart([...all.values()]).sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Names the technicians of a visit as the choices do. */
+function naming(choices: readonly Technician[]): (visit: Visit) => Visit {
+  const names = new Map(choices.map(({ id, name }) => [id, name]));
+  return (visit) => ({
+    ...visit,
+    assignments: visit.assignments.map(({ team_member: { id, name }, ...rest }) => ({ ...rest, team_member: { id, name: names.get(id) ?? name } })),
+  });
 }
 
 function usePhone(): boolean {
@@ -208,7 +219,7 @@ interface DayGiven extends Omit<Parameters<typeof Board>[0], 'axis' | 'rows'> {
 }
 
 function Day({ day, technicians, timeOff, visits, ...board }: DayGiven) {
-  const bars = visits.flatMap((visit) => visit.assignments.map((off) => ({ visit, off, ...spanOf(off) }))).filter(({ off }) => off.status !== 'CANCELED');
+  const bars = visits.flatMap((visit) => workOf(visit).map((off) => ({ visit, off, ...spanOf(off) })));
   const axis = axisOf(bars, (hour) => Date.parse(instantOf(hour === 24 ? `${addDays(day, 1)}T00:00` : `${day}T${String(hour).padStart(2, '0')}:00`)));
   const rows = technicians.map((technician) => ({
     technician,
@@ -230,7 +241,7 @@ function ByTime({ visits, title, onMenu }: { visits: readonly Visit[]; title: st
             </a>{' '}
             <VisitBadge visit={visit} />
             <span class="below">{visit.job.account.name}</span>
-            <span class="soft below">{visit.assignments.map(({ team_member: { name } }) => name).join(', ')}</span>
+            <span class="soft below">{techniciansOf(visit)}</span>
           </span>
           <button type="button" class="small" aria-label={`Change ${visit.number}`} onClick={() => onMenu(visit)}>
             <span aria-hidden="true">⋮</span>

@@ -3,6 +3,7 @@ import type { Technician } from '../../api/schedule.ts';
 import { Table, type Column } from '../../parts/table.tsx';
 import { timeOfDay } from '../../parts/time.tsx';
 import { places } from '../../state/route.ts';
+import { workOf } from '../records/columns.tsx';
 
 interface Row extends Technician {
   readonly visits: readonly Visit[];
@@ -19,7 +20,7 @@ interface Given {
 /** The visits of each technician on the days of a week. */
 export function Week({ days, technicians, visits, dayOf }: Given) {
   const live = visits.filter(({ canceled }) => !canceled);
-  const has = (visit: Visit, id: string): boolean => visit.assignments.some(({ team_member: member, status }) => member.id === id && status !== 'CANCELED');
+  const has = (visit: Visit, id: string): boolean => workOf(visit).some(({ team_member: member }) => member.id === id);
   const rows: Row[] = [
     { id: '', name: 'Without a technician', visits: live.filter(({ dispatch_status: status }) => status === 'UNASSIGNED') },
     ...technicians.map((technician) => ({ ...technician, visits: live.filter((visit) => has(visit, technician.id)) })),

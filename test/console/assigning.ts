@@ -1,0 +1,130 @@
+// What the board and its dialog say before anything is sent: tests of today.test.ts, which has the same company.
+import type { HTTPRequest, Page } from 'puppeteer-core';
+import { press, shows, value, type ConsoleSetup } from './start-console.ts';
+import { beside, clock, at, dayOf, eves, left, long, missed, names, startDay, type Day } from './start-day.ts';
+
+let setup: ConsoleSetup;
+let page: Page;
+let read: Day['read'];
+let go: Day['go'];
+let openAdding: Day['openAdding'];
+
+beforeAll(async () => void ({ setup, page, read, go, openAdding } = await startDay()), 600_000);
+afterEach(async () => {
+  if (!page.isClosed() && (await page.$('dialog')) !== null) await page.keyboard.press('Escape');
+});
+const now = (of: any): Promise<any> => read(`job-appointments/${of.id}`);
+const EVE = 'Eve Park (eve.park@example.com)';
+const choosesEve = (): Promise<string[]> => page.select('#team_member_id', eves[1].id);
+
+/** Runs `during`, and resolves to the writes that the page sent meanwhile. */
+async function writesDuring(during: () => Promise<void>): Promise<string[]> {
+  const sent: string[] = [];
+  const listen = (request: HTTPRequest): void => void (request.method() === 'POST' && sent.push(request.url()));
+  page.on('request', listen);
+  await during();
+  page.off('request', listen);
+  return sent;
+}
+
+test('tells technicians of one name apart by their e-mail addresses, on the board and where one is chosen', async () => {
+  await page.waitForSelector('.technician');
+  const rows = await page.$$eval('.technician', (all) => all.map((row) => row.getAttribute('aria-label')));
+  expect(rows).toEqual(['Ana Ruiz', 'Ben Cole', 'Chen Li', 'Dee Young', EVE, 'Eve Park (eve@example.com)']);
+  await openAdding(beside['number'], 'Eve');
+  expect(await page.$$eval('#team_member_id option', (all) => all.map(({ text }) => text))).toEqual(['Choose…', ...rows]);
+});
+
+test('says how late a visit is to which nobody goes, and names no technician who was taken off', async () => {
+  const texts = await page.$$eval('.to-do section:first-child li', (all) => all.map(({ innerText }) => innerText));
+  const of = (each: any): string => texts.find((text) => text.startsWith(each.number))!;
+  expect(of(missed)).toMatch(/3 h( \d+ min)? late/);
+  expect(of(left)).not.toContain('late');
+  await go(`/schedule?day=${dayOf(at(12))}`);
+  await page.waitForFunction((number) => document.querySelector('tbody')?.innerText.includes(number), {}, left['number']);
+  const row = await page.$$eval('tbody tr', (all, number) => all.find(({ innerText }) => innerText.includes(number))!.innerText, left['number']);
+  expect(row).toContain('None');
+  expect(row).not.toContain('Eve');
+  await go('/today');
+});
+
+test('proposes times within the arrival window, and offers to work outside it once the times are', async () => {
+  await openAdding(long['number'], 'Eve');
+  await choosesEve();
+  await shows(page, `planned ${clock(at(14))} – ${clock(at(18))}`);
+  expect(await Promise.all(['#starts_at', '#ends_at'].map((input) => value(page, input)))).toEqual([14, 16].map((hour) => `${dayOf(at(12))}T${hour}:00`));
+  expect(await page.$('[name="outside"]')).toBeNull();
+  const end = (hour: number) =>
+    page.$eval(
+      '#ends_at',
+      (input, to) => {
+        (input as HTMLInputElement).value = to;
+        input.dispatchEvent(new Event('input', { bubbles: true }));
+      },
+      `${dayOf(at(12))}T${hour}:00`,
+    );
+  await end(17);
+  await page.waitForSelector('[name="outside"]');
+  await end(13);
+  const sent = await writesDuring(async () => {
+    await press(page, 'Add technician');
+    await shows(page, '“To” must be later than “From”.');
+  });
+  expect(sent).toEqual([]);
+  await end(16);
+  await press(page, 'Add technician');
+  await shows(page, `${EVE} was added to V-13.`);
+  expect((await now(long)).assignments).toEqual([expect.objectContaining({ team_member: { id: eves[1].id, name: 'Eve Park' } })]);
+});
+
+describe('a technician who works elsewhere at the time', () => {
+  const elsewhere = `V-13, Núñez Residence, ${clock(at(14))} – ${clock(at(16))}`;
+
+  test('is warned of as soon as it is chosen', async () => {
+    await openAdding(beside['number'], 'Eve');
+    await choosesEve();
+    await shows(page, `${EVE} works elsewhere at this time`);
+    await shows(page, elsewhere);
+    await page.select('#team_member_id', eves[0].id);
+    await page.waitForFunction(() => document.querySelector('dialog .warning') === null);
+  });
+
+  test('is warned of when the button is pressed at the latest, and is added if it is pressed again', async () => {
+    let first = true;
+    const answer = (request: HTTPRequest): void => {
+      const loses = first && request.url().includes(`team_member_id=${eves[1].id}`);
+      if (loses) first = false;
+      void (loses ? request.abort('connectionrefused') : request.continue());
+    };
+    await page.setRequestInterception(true);
+    page.on('request', answer);
+    try {
+      await openAdding(beside['number'], 'Ana');
+      const lost = page.waitForRequest((request) => request.url().includes(`team_member_id=${eves[1].id}`));
+      await choosesEve();
+      await lost;
+      const sent = await writesDuring(async () => {
+        await press(page, 'Add technician');
+        await shows(page, 'has other work at this time. Press “Add technician” again');
+      });
+      expect(sent).toEqual([]);
+      await shows(page, elsewhere);
+    } finally {
+      page.off('request', answer);
+      await page.setRequestInterception(false);
+    }
+    expect(names(await now(beside))).toEqual([]);
+    await press(page, 'Add technician');
+    await shows(page, `${EVE} was added to V-14.`);
+    expect(names(await now(beside))).toEqual(['Eve Park']);
+  });
+});
+
+test('the home page counts the requests without a visit that the day lists', async () => {
+  await go('/home');
+  await page.waitForSelector('.tiles a[href="#/today"]');
+  const count = await page.$eval('.tiles a[href="#/today"]', ({ textContent }) => textContent);
+  await page.click('.tiles a[href="#/today"]');
+  await shows(page, `Unbooked requests (${count})`);
+  expect((await setup.system.get((await startDay()).company, '/api/v1/integrations/summary')).body.data.unbookedServiceRequests).toBe(Number(count));
+});
