@@ -250,7 +250,8 @@ function Field({ filter: { name, title, type = 'search', choices }, fault }: { f
   const wrong = unreadable ? UNREADABLE[type] : fault;
   const given = {
     name,
-    value,
+    // Browsers complain of a value that an input cannot have.
+    value: (type === 'date' && dayIn(query, name) === undefined) || (type === 'dollars' && Number.isNaN(Number(value))) ? '' : value,
     'aria-invalid': wrong !== undefined || undefined,
     'aria-describedby': wrong && `${name}-wrong`,
     onChange: ({ currentTarget }: TargetedEvent<HTMLInputElement>) => {
@@ -287,9 +288,11 @@ function setTo({ name, title, type, choices }: Filter, query: URLSearchParams): 
     choices !== undefined
       ? choices.slice(1).find(([each]) => each === value)?.[1]
       : type === 'date'
-        ? dayIn(query, name) && dayName(value)
+        ? value && (dayIn(query, name) === undefined ? value : dayName(value))
         : type === 'dollars'
-          ? Number(value) > 0 && dollars(Math.round(Number(value) * 100))
+          ? Number(value) > 0
+            ? dollars(Math.round(Number(value) * 100))
+            : value
           : value;
   return text ? `${title}: ${text}` : undefined;
 }

@@ -90,7 +90,9 @@ function Totals({ aging: { ages }, query }: { aging: Aging; query: URLSearchPara
           <div key={title}>
             <dt>{title}</dt>
             <dd class="figure">
-              <a href={addressWith(REPORT, query, { age: age === 'TOTAL' ? undefined : age }, ['records'])}><TileFigure sums={figures} measure={BALANCE} /></a>
+              <a href={addressWith(REPORT, query, { age: age === 'TOTAL' ? undefined : age }, ['records'])}>
+                <TileFigure sums={figures} measure={BALANCE} />
+              </a>
             </dd>
             <dd class="soft">
               {figureOf(figures, COUNT)} {figures[COUNT.key] === 1 ? 'invoice' : 'invoices'}
