@@ -1,5 +1,6 @@
 // What the board and its dialog say before anything is sent: tests of today.test.ts, which has the same company.
 import type { HTTPRequest, Page } from 'puppeteer-core';
+import { inspect } from './inspect.ts';
 import { press, shows, value, type ConsoleSetup } from './start-console.ts';
 import { beside, clock, at, dayOf, eves, left, long, missed, names, startDay, type Day } from './start-day.ts';
 
@@ -85,6 +86,7 @@ describe('a technician who works elsewhere at the time', () => {
     await choosesEve();
     await shows(page, `${EVE} works elsewhere at this time`);
     await shows(page, elsewhere);
+    await inspect(page, 'today-elsewhere');
     await page.select('#team_member_id', eves[0].id);
     await page.waitForFunction(() => document.querySelector('dialog .warning') === null);
   });
