@@ -7,7 +7,7 @@ import { holdingLocks, openProducer } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { freezing, type FreezeOptions } from '../../packages/erasure/src/freeze.ts';
 import { learning } from '../../packages/erasure/src/learn.ts';
-import { Consumer, PERSON_ERASED, auditEntry, createKafka, ensureTopics, type Topic } from '../../packages/outbox/src/index.ts';
+import { Consumer, PERSON_ERASED, auditEntry, createKafka, endsOf, ensureTopics, moveGroup, type Topic } from '../../packages/outbox/src/index.ts';
 import {
   Collected,
   HEADERS,
@@ -61,6 +61,24 @@ test('waits until the consumer group has committed what was published before', a
     ({ state }) => state?.closed === true,
   );
   await consumer.stop();
+});
+
+test('closes before the audit trail is complete, and says then what of it is still to come', async () => {
+  const topic = await createTopic();
+  const producer = await openProducer(kafka);
+  await producer.send({ topic: topic.name, messages: [{ key: 'k', value: 'one', headers: { ...HEADERS, ce_id: randomUUID() } }] });
+  await producer.disconnect();
+  const { freeze } = calls({ restored: { groups: [{ group: topic.name, topics: [topic] }] }, trail: topic.name });
+  expect(await freeze({ company_id })).toEqual({ state: { begun: true, closed: true } });
+  const wait = `the consumer group ${topic.name} to apply what was published before`;
+  expect(await freeze({ company_id })).toEqual({ state: { begun: true, closed: true, waits_for: wait } });
+  await moveGroup(kafka, topic.name, await endsOf(kafka, [topic]));
+  expect(await freeze({ company_id })).toEqual({ state: { begun: true, closed: true } });
+});
+
+test('does not wait for watermarks, which are of no company', async () => {
+  const { freeze } = calls({ restored: { groups: [{ group: 'any', topics: [topics.watermarks] }] } });
+  expect(await freeze({ company_id })).toEqual({ state: { begun: true, closed: true } });
 });
 
 test('waits for a topic that Kafka does not show, and closes nothing before', async () => {

@@ -1,8 +1,8 @@
 // Freezes a company in one service (docs/adr/0026): triggers that are made for it refuse every change of its rows, by any process.
-import { ApiError } from '@truckroll/contract';
+import { ApiError, topics as known } from '@truckroll/contract';
 import type { FreezeServiceService, FreezeState } from '@truckroll/contract/gen/records/v1/freezes';
 import type { Handlers } from '@truckroll/grpc';
-import { endsOf, hasPassed, type KafkaClient, type Offsets, type Restored } from '@truckroll/outbox';
+import { endsOf, hasPassed, type AppliedTo, type KafkaClient, type Offsets, type Restored } from '@truckroll/outbox';
 import { isLockTimeout, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
 import { requireId } from './request.ts';
 import { STAYS } from './tables.ts';
@@ -12,6 +12,10 @@ export interface FreezeOptions {
   readonly kafka: KafkaClient;
   /** The service's consumers, which apply what was published of the company before it refuses changes. */
   readonly restored: Pick<Restored, 'groups'>;
+  /** Places up to which they have applied their topics, where the service stores them: they are committed seconds later. */
+  readonly applied?: (db: Queryable) => Promise<AppliedTo>;
+  /** The consumer group that only adds to the audit trail, which stays open: nothing waits for it but a company that leaves. */
+  readonly trail?: string;
   /** The lock of transactions that store records of the company. */
   readonly lock?: (tx: Transaction, companyId: string) => Promise<void>;
   /** SQL: work for the company $1::uuid that has begun, in words for the operator; null if there is none. The service refuses changes after that. */
@@ -33,7 +37,7 @@ const ROWS = ['new', 'old'] as const;
 export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceService> {
   const { database, kafka, restored } = options;
   const { underWay = 'null::text' } = options;
-  const topics = [...new Set(restored.groups.flatMap((group) => group.topics))];
+  const topics = [...new Set(restored.groups.flatMap((group) => group.topics))].filter(({ name }) => name !== known.watermarks.name);
 
   /** Remembers which messages its consumers must have applied. Returns what hinders that. */
   async function begin(companyId: string): Promise<string | null> {
@@ -47,12 +51,14 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
     return hidden.length > 0 ? `the topics ${hidden.join(', ')}, which Kafka does not show (right Describe)` : null;
   }
 
-  async function waitsFor({ passes, under_way: begun }: Row): Promise<string | null> {
-    if (begun !== null) return begun;
+  async function waitsFor(companyId: string, { passes, under_way: begun, closed }: Row): Promise<string | null> {
+    if (begun !== null && !closed) return begun;
     const ends: Offsets = new Map(passes);
-    for (const { group, topics: own } of restored.groups) {
+    const applied = await options.applied?.(database.of(companyId));
+    for (const { group, topics: own } of restored.groups.filter((each) => closed === (each.group === options.trail))) {
       const theirs = new Map([...ends].filter(([name]) => own.some((topic) => topic.name === name)));
-      if (theirs.size > 0 && !(await hasPassed(kafka, group, theirs).catch(away))) return `the consumer group ${group} to apply what was published before`;
+      const passed = theirs.size === 0 || (await hasPassed(kafka, group, theirs, applied).catch(away));
+      if (!passed) return `the consumer group ${group} to apply what was published before`;
     }
     return null;
   }
@@ -123,13 +129,14 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
         state = await stateOf(companyId);
       }
       if (state?.closed !== true) {
-        const waiting = (state && (await waitsFor(state))) ?? (await close(companyId));
+        const waiting = (state && (await waitsFor(companyId, state))) ?? (await close(companyId));
         if (waiting !== null) return open(waiting);
       }
       const used = await fenceAll(companyId);
       if (used.length > 0) return open(`transactions that use ${used.join(', ')}`);
       if (await publishes(companyId)) return open('messages to Kafka');
-      return { state: { begun: true, closed: true } };
+      const late = state?.closed === true ? await waitsFor(companyId, state) : null;
+      return { state: { begun: true, closed: true, ...(late !== null && { waits_for: late }) } };
     },
     async unfreeze({ company_id: given }) {
       const companyId = idOf(given);

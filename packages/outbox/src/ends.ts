@@ -21,31 +21,42 @@ function offsetsOf(kafka: KafkaClient, topics: readonly Topic[], which: 'low' | 
   return withAdmin(kafka, async (admin) => {
     const existing = new Set(await admin.listTopics());
     const offsets = new Map<string, { partition: number; offset: string }[]>();
-    for (const { name } of topics) {
-      if (!existing.has(kafka.prefix + name)) continue;
-      const found = await admin.fetchTopicOffsets(kafka.prefix + name);
+    const asked = topics.filter(({ name }) => existing.has(kafka.prefix + name));
+    const found = await Promise.all(asked.map(({ name }) => admin.fetchTopicOffsets(kafka.prefix + name)));
+    for (const [i, { name }] of asked.entries()) {
       offsets.set(
         name,
-        found.map(({ partition, [which]: offset }) => ({ partition, offset })),
+        found[i]!.map(({ partition, [which]: offset }) => ({ partition, offset })),
       );
     }
     return offsets;
   });
 }
 
-/** Whether the group has committed at least these offsets, as far as the topics still have messages before them. */
-export function hasPassed(kafka: KafkaClient, group: string, offsets: Offsets): Promise<boolean> {
+/** The offset after the last message of which it is known that it was applied; undefined if none is known. */
+export type AppliedTo = (topic: string, partition: number) => number | undefined;
+
+/**
+ * Whether the group has applied messages up to these offsets, as far as the topics still have messages before them: it has committed that, or
+ * stores itself what it has applied, which is known earlier.
+ */
+export function hasPassed(kafka: KafkaClient, group: string, offsets: Offsets, applied: AppliedTo = () => undefined): Promise<boolean> {
   return withAdmin(kafka, async (admin) => {
     const topics = [...offsets.keys()].map((name) => kafka.prefix + name);
-    const committed = await admin.fetchOffsets({ groupId: kafka.prefix + group, topics });
-    for (const [name, ends] of offsets) {
+    const [committed, ...all] = await Promise.all([
+      admin.fetchOffsets({ groupId: kafka.prefix + group, topics }),
+      ...topics.map((topic) => admin.fetchTopicOffsets(topic)),
+    ]);
+    for (const [i, [name, ends]] of [...offsets].entries()) {
       const reached = committed.find(({ topic }) => topic === kafka.prefix + name)?.partitions ?? [];
-      const kept = await admin.fetchTopicOffsets(kafka.prefix + name);
+      const kept = all[i]!;
       for (const { partition, offset } of ends) {
         const { low, high } = kept.find((each) => each.partition === partition) ?? { low: '0', high: '0' };
         // A topic that was lost and made again ends before.
         const end = Math.min(Number(offset), Number(high));
-        if (end > Number(low) && Number(reached.find((each) => each.partition === partition)?.offset ?? -1) < end) return false;
+        const stored = applied(name, partition) ?? -1;
+        const passed = Math.max(Number(reached.find((each) => each.partition === partition)?.offset ?? -1), stored <= Number(high) ? stored : -1);
+        if (end > Number(low) && passed < end) return false;
       }
     }
     return true;

@@ -2,7 +2,7 @@ export { withAdmin } from './admin.ts';
 export { EventTooLarge, append, appending, appendingRows, appendingText, appendingValues, madeColumns, type MadeColumns } from './append.ts';
 export { NO_COMPANY, auditEntry, auditEvent, type AuditedChange, type AuditedService } from './audit.ts';
 export { Consumer } from './consumer.ts';
-export { beginningsOf, endsOf, hasPassed, moveGroup, overallOf, type Offsets } from './ends.ts';
+export { beginningsOf, endsOf, hasPassed, moveGroup, overallOf, type AppliedTo, type Offsets } from './ends.ts';
 export { beginEpoch, currentEpoch, epochOf } from './epoch.ts';
 export { COMPANY_DELETED, companyHash, erasedOf, isErased, markErased, refuseErased, wasErased, withoutErased } from './erased.ts';
 export {

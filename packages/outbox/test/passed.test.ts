@@ -36,6 +36,16 @@ test('a group has passed messages that it has committed, or that the topic no lo
   expect(await passed()).toBe(true);
 });
 
+test('a group has passed what it says itself that it has applied, up to the end of the topic', async () => {
+  const topic = await topicWith('one', 'two');
+  const ends = await endsOf(kafka, [topic]);
+  expect(await passes(topic.name, ends)).toBe(false);
+  const passed: boolean[] = [];
+  // 7 is from before the topic was lost and made again.
+  for (const place of [1, 2, 7]) passed.push(await hasPassed(kafka, topic.name, ends, (name) => (name === topic.name ? place : undefined)));
+  expect(passed).toEqual([false, true, false]);
+});
+
 test('a group has passed a topic that ends before, because it was lost and made again, once it has committed that end', async () => {
   const topic = await topicWith('one');
   const ends = new Map([[topic.name, [{ partition: 0, offset: '7' }]]]);

@@ -157,7 +157,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const people = { steps: [...personSteps, trail], ofUsers: userSteps, find: findUser };
       const leaving = { rules, waitsFor, prepare: leaveMakersBehind, written: writtenTables, poke: () => outbox.poke() };
       server.implement(ErasureServiceService, erasure({ database, kinds, catchUp, log, restored, people, ...leaving }));
-      server.implement(FreezeServiceService, freezing({ database, kafka, restored, underWay, keys: { companies: 'id' }, records: true }));
+      server.implement(FreezeServiceService, freezing({ database, kafka, restored, trail: SCHEMA, underWay, keys: { companies: 'id' }, records: true }));
       server.implement(ExportServiceService, companyExport({ database, kinds, tables: exportedTables }));
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);

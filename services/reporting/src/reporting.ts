@@ -22,7 +22,7 @@ import { readModelAdmin } from './read-models/admin.ts';
 import { readModelSubscriptions } from './read-models/index.ts';
 import { financialsForEveryJob } from './jobs/every-job.ts';
 import { freshnessMetrics } from './freshness/metrics.ts';
-import { followProgress, places } from './freshness/progress.ts';
+import { appliedTo, followProgress, places } from './freshness/progress.ts';
 import { projections } from './projections.ts';
 import { reportHandlers } from './reports/handlers.ts';
 import { tables } from './resources/index.ts';
@@ -72,7 +72,7 @@ export function createReporting(config: ReportingConfig): Service {
         ErasureServiceService,
         erasure({ database, kinds, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
       );
-      server.implement(FreezeServiceService, freezing({ database, kafka, restored, lock: lockCompany }));
+      server.implement(FreezeServiceService, freezing({ database, kafka, restored, applied: appliedTo, lock: lockCompany }));
       server.implement(ExportServiceService, companyExport({ database, kinds }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },

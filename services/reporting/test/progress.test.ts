@@ -6,7 +6,7 @@ import type { Database, Statement } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { asOf } from '../src/freshness/as-of.ts';
-import { followProgress, places } from '../src/freshness/progress.ts';
+import { appliedTo, followProgress, places } from '../src/freshness/progress.ts';
 import { schema } from '../src/schema.ts';
 import { deadLetter } from './records.ts';
 
@@ -149,10 +149,14 @@ test('keeps a watermark that must wait although one of another owner, for a late
   await isCounted(4_000_000);
 });
 
-test('ignores places of topics that no report is made of', async () => {
+test('reads topics that no report is made of on from what is committed, and ignores places that watermarks name of them', async () => {
   const { announce, apply } = follow();
   await apply({ topic: topics.names.name, partition: 0, offset: 4 });
-  expect((await database.query({ text: 'select from positions' })).rowCount).toBe(0);
+  await apply({ topic: topics.watermarks.name, partition: 0, offset: 4 });
+  expect((await places(database))(topics.names.name, 0)).toBeUndefined();
+  // A freeze waits for names.
+  const applied = await appliedTo(database);
+  expect([applied(topics.names.name, 0), applied(topics.watermarks.name, 0)]).toEqual([5, undefined]);
   await announce(5_000_000, [{ topic: topics.names.name, partition: 0, offset: 9 }]);
   expect(await counted()).toBe(5_000_000);
 });

@@ -1,11 +1,12 @@
 // Each partition's offset is stored with the changes from its events. An owner's watermark counts once all offsets that it names are reached (docs/adr/0006).
 import { formatInstant, topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
-import type { Subscription } from '@truckroll/outbox';
+import type { AppliedTo, Subscription } from '@truckroll/outbox';
 import { binaryArrays, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
 import type { Logger } from '@truckroll/telemetry';
 import { COUNTED_TOPICS } from './as-of.ts';
 
+const STORED_TOPICS = [...COUNTED_TOPICS, topics.names.name];
 /** Maximum pending watermarks per owner; beyond that, the newest replaces its predecessor. */
 const MOST_WAITING = 50;
 
@@ -13,13 +14,19 @@ const MOST_WAITING = 50;
  * Resumes each topic at the offsets stored here, not those committed to Kafka: a replica of the previous release shares the
  * consumer group but stores none.
  */
-export async function places(db: Queryable): Promise<(topic: string, partition: number) => number | undefined> {
+export async function places(db: Queryable): Promise<AppliedTo> {
+  const applied = await appliedTo(db);
+  return (topic, partition) => (COUNTED_TOPICS.includes(topic) ? (applied(topic, partition) ?? 0) : undefined);
+}
+
+/** Places up to which partitions have been applied, also of names, which are read again from the committed offset. */
+export async function appliedTo(db: Queryable): Promise<AppliedTo> {
   const { rows } = await db.query<{ topic: string; partition: number; log_offset: number }>({
     name: 'places',
     text: 'select topic, partition, log_offset from positions',
   });
-  const stored = new Map(rows.map(({ topic, partition, log_offset }) => [`${topic}/${partition}`, log_offset]));
-  return (topic, partition) => (COUNTED_TOPICS.includes(topic) ? (stored.get(`${topic}/${partition}`) ?? -1) + 1 : undefined);
+  const stored = new Map(rows.map(({ topic, partition, log_offset }) => [`${topic}/${partition}`, log_offset + 1]));
+  return (topic, partition) => stored.get(`${topic}/${partition}`);
 }
 
 export interface FactProgress {
@@ -46,7 +53,7 @@ export function followProgress(database: Database, log: Logger): FactProgress {
 
   return {
     async reached(tx, topic, offsets) {
-      if (!COUNTED_TOPICS.includes(topic)) return;
+      if (!STORED_TOPICS.includes(topic)) return;
       const sorted = [...offsets].sort(([a], [b]) => a - b);
       const { rows } = await tx.query<{ waiting: boolean }>({
         name: 'positions_reached',
