@@ -126,6 +126,15 @@ test('a cell that knows of a company without having its rows does not become its
   await west.database.query({ text: 'delete from integrations.company_places where company_id = $1', values: [stays.id] });
 });
 
+test('no company is settled while it is being moved', async () => {
+  await west.database.query({
+    text: `insert into integrations.moves (company_id, arrives, other, step) values ($1, true, 'home', 'arriving')`,
+    values: [stays.id],
+  });
+  expect(await command('cells', 'settle', stays.id, '--in', 'home')).toMatchObject({ code: 1, stderr: expect.stringContaining('is being moved') });
+  await west.database.query({ text: 'delete from integrations.moves' });
+});
+
 test.each([
   ['a name that is not its own', () => cells.replaceAll('west/', 'east/'), 'The cell east is called west by its integrations'],
   ['the name of another', () => cells.replaceAll('west/', 'east/').concat(',', cells), '2 cells are called west by their integrations'],

@@ -112,7 +112,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
   {
     reason: 'Moves one company: the column with its id is found in the catalog, and the rows that are copied are of that company.',
     statements: {
-      'tools/cli/src/moving/compare.ts digestOf': ['unknown_name', 'unknown_name t'],
+      'tools/cli/src/moving/compare.ts digestsOf': ['unknown_name', 'unknown_name t'],
       'tools/cli/src/moving/copy.ts copyRows': ['unknown_table_name'],
       'tools/cli/src/moving/remove.ts removeSome': ['unknown_name', 'unknown_name (2)'],
       'tools/cli/src/moving/switch.ts copyNotes': ['due_notes'],
@@ -147,6 +147,7 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
     statements: {
       'services/integrations/src/audit/store.ts audit_actor_id': ['audit_events'],
       'services/integrations/src/companies/places.ts company_places': ['company_places p'],
+      'services/integrations/src/companies/places.ts moving_companies': ['moves'],
       'services/integrations/src/companies/store.ts select_companies': ['frozen_companies f'],
       'services/integrations/src/identity/pending.ts forget_key': ['api_keys'],
       'services/integrations/src/keys/store.ts lock_key': ['api_keys k', 'users u'],

@@ -1,12 +1,14 @@
 // After a restore: publishes companies again, makes gateways forget cached callers, and lists webhooks and e-mails that may be sent twice.
 import { topics } from '@truckroll/contract';
 import { append, type Restored } from '@truckroll/outbox';
-import type { Queryable } from '@truckroll/postgres';
+import type { Queryable, Transaction } from '@truckroll/postgres';
 import { auditRole } from './audit/store.ts';
 import { auditSubscriptions } from './audit/subscriptions.ts';
 import { companyChanged } from './companies/admin.ts';
 export { erasuresIn, leaveAgain, publishErasuresOf } from './companies/leave.ts';
 import { selectCompanies } from './companies/store.ts';
+import { CHANNEL as INVALIDATIONS } from './identity/invalidations.ts';
+import { forgetCompany } from './identity/pending.ts';
 import { schema } from './schema.ts';
 import { dayOf, deliveryId } from './webhooks/log/delivery-id.ts';
 export { makeDays, oldestDay } from './webhooks/log/partitions.ts';
@@ -28,6 +30,12 @@ export const restored: Restored = {
     await tx.query({ text: `insert into pending_invalidations (subject) values ('restored')` });
   },
 };
+
+/** Gateways forget what they know of the company, its users and keys. */
+export async function forgetCallersOf(tx: Transaction, companyId: string): Promise<void> {
+  await forgetCompany(tx, companyId);
+  tx.notify(INVALIDATIONS);
+}
 
 export interface PublishedEvent {
   readonly id: string;

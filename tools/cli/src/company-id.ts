@@ -6,3 +6,7 @@ export function companyIdOf(given: string): string {
   if (!isUuid(given)) throw new Failure(`${given} is no id of a company: see the ids with \`truckroll company list\`.`, EXIT.usage);
   return given.toLowerCase();
 }
+
+export function beingMoved(id: string): Failure {
+  return new Failure(`The company ${id} is being moved: run \`truckroll company move\` with --abort or to its end first.`, EXIT.refused);
+}

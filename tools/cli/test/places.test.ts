@@ -9,7 +9,7 @@ const company = randomUUID();
 function cellOf(name: string | null) {
   const notified: unknown[] = [];
   const calls = {
-    describeCell: async () => ({ cell: name, version: '1.4.0', companies: [company], elsewhere: [], slots: [] }),
+    describeCell: async () => ({ cell: name, version: '1.4.0', companies: [company], elsewhere: [], slots: [], moving: [] }),
     switchCompany: async (request: unknown) => void notified.push(request),
   };
   return { notified, cell: { session: { client: () => calls } } as unknown as Cell };

@@ -6,11 +6,12 @@ import { lockCompany } from './store.ts';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';
 import { checked } from '../requests.ts';
-import { inWords, lockPlace, selectPlaces, setPlace } from './places.ts';
+import { inWords, lockPlace, selectMoving, selectPlaces, setPlace } from './places.ts';
 import { selectSlots } from './slots.ts';
 
 async function describe({ database, cell }: Context, _: DescribeCellRequest): Promise<DescribeCellResponse> {
-  return { cell: cell ?? null, version: readBuild(process.env).version, ...(await selectPlaces(database)), slots: await selectSlots(database) };
+  const [slots, moving] = [await selectSlots(database), await selectMoving(database)];
+  return { cell: cell ?? null, version: readBuild(process.env).version, ...(await selectPlaces(database)), slots, moving };
 }
 
 /** Has gateways look again even if nothing changes, because a repeated call may be one whose message was not sent. */

@@ -45,6 +45,12 @@ export async function refuseElsewhere(db: Queryable, companyId: string): Promise
   throw new ApiError('INVALID_REQUEST', `The company ${inWords(place)}. ${remedy}`, { status: 409 });
 }
 
+/** Companies whose move from here or to here has not ended. */
+export async function selectMoving(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({ name: 'moving_companies', text: 'select distinct company_id as id from moves order by 1' });
+  return rows.map(({ id }) => id);
+}
+
 export async function selectPlaces(db: Queryable): Promise<{ companies: string[]; elsewhere: CompanyPlace[] }> {
   const { rows } = await db.query<{ id: string; here: boolean; cell: Place }>({
     name: 'company_places',

@@ -7,7 +7,7 @@ import { table, type Columns } from '@truckroll/integrator-cli/terminal/table';
 import type { Command } from 'commander';
 import { dropStatement, megabytes } from '../cells/slots.ts';
 import { beginSwitch, endSwitch, type CellCalls } from '../cells/switch.ts';
-import { companyIdOf } from '../company-id.ts';
+import { beingMoved, companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
 
 /** Time in ms for which a service is waited for. */
@@ -95,6 +95,7 @@ async function settle(session: Session, found: readonly Cell[], given: string, n
   if (faults.length > 0) throw new Failure(['Nothing was changed. Correct this first:', ...faults].join('\n  '), EXIT.refused);
   const target = found.find((cell) => cell.name === name);
   if (target === undefined) throw new Failure(`There is no cell ${name}: see them with \`truckroll cells\`.`, EXIT.refused);
+  if (found.some(({ said }) => said!.moving.includes(id))) throw beingMoved(id);
   const company = await rowsIn(target, id);
   if (company === undefined) throw new Failure(`The cell ${name} does not know the company ${id}: it has no rows of it.`, EXIT.refused);
   const { freezeIn } = await import('../moving/freeze.ts');

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { chmod, open, readFile, readdir, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatInstant, isUuid, now, owners, type Owner } from '@truckroll/contract';
+import { formatInstant, now, owners, type Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ExportServiceService, type ExportCompanyRequest } from '@truckroll/contract/gen/records/v1/exports';
 import { explainFolder, makeFolder } from '@truckroll/integrator-cli/copy/folder';
@@ -11,6 +11,7 @@ import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import { table } from '@truckroll/integrator-cli/terminal/table';
 import { readBuild } from '@truckroll/telemetry';
+import { companyIdOf } from '../company-id.ts';
 import { isUnimplemented } from '../import/send.ts';
 import type { Session } from '../session.ts';
 
@@ -41,8 +42,8 @@ const FOLDERS = ['records', 'other'];
 const PARTIAL = '.partial';
 const OWNER_ONLY = 0o600;
 
-export async function exportCompany(session: Session, id: string, folder: string): Promise<void> {
-  if (!isUuid(id)) throw new Failure(`${id} is no id of a company: see the ids with \`truckroll company list\`.`, EXIT.usage);
+export async function exportCompany(session: Session, given: string, folder: string): Promise<void> {
+  const id = companyIdOf(given);
   const { companies } = await session.client('integrations', CompanyAdminServiceService).listCompanies({});
   const company = companies.find((each) => each.id === id);
   if (company === undefined) throw new Failure(`There is no company ${id}: see the ids with \`truckroll company list\`.`, EXIT.refused);
