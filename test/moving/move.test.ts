@@ -17,7 +17,7 @@ import * as line from '../../services/scheduling/test/records.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { tablesOf } from '../../tools/cli/src/moving/tables.ts';
 import { run } from '../../tools/cli/src/run.ts';
-import { fill } from '../leaving/fill.ts';
+import { fill, operatorsCommand } from '../leaving/fill.ts';
 import { SCHEMAS } from '../support/components.ts';
 import { startLogicalPostgres } from '../support/logical-postgres.ts';
 import { newStorage, startSystem, type System, type TestCompany } from '../support/system.ts';
@@ -258,6 +258,7 @@ test(
     await record(here, moving);
     await expect(move([], { dies: 'the other cell has everything' })).rejects.toThrow(Died);
     await until('requests to be held', read, (answer) => answer === '503 1');
+    expect(await operatorsCommand(here, ['company', 'unfreeze', moving.id])).toMatchObject({ code: 1, stderr: expect.stringContaining('is being moved') });
     expect(await move(['--abort'])).toMatchObject({ code: 0 });
     expect(await read()).toBe('200');
     await record(here, moving);

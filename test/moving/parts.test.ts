@@ -6,7 +6,7 @@ import { Database } from '@truckroll/postgres';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { publishErasuresOf } from '../../services/integrations/src/restored.ts';
 import { asReplica, openCell, type Cell } from '../../tools/cli/src/moving/cells.ts';
-import { differing } from '../../tools/cli/src/moving/compare.ts';
+import { unequalIn, type Unequal } from '../../tools/cli/src/moving/compare.ts';
 import { problemsOfDeadLetters } from '../../tools/cli/src/moving/dead-letters.ts';
 import { inOrderOfRemoval } from '../../tools/cli/src/moving/remove.ts';
 import { TRAIL, tablesOf } from '../../tools/cli/src/moving/tables.ts';
@@ -70,18 +70,46 @@ async function entry(cell: Cell, { id, company, action, person, before }: Entry)
   await sql(cell, text, company, id, action, person, before);
 }
 
+const tables = (unequal: Unequal): string[] => [...unequal.keys()];
+/** Nothing of the company was compared before in other tables. */
+const unequal = (among?: Unequal): Promise<Unequal> => unequalIn(from, to, MOVING, among);
+
 test('a trail is equal if nothing of it is missing in the other cell', async () => {
   const one = { id: randomUUID(), company: MOVING, action: 'key.created', person: randomUUID() };
   for (const cell of [from, to]) await entry(cell, one);
   await entry(to, { ...one, id: randomUUID(), action: 'cell_admin.switch_company' });
-  expect(await differing(from, to, MOVING, [TRAIL])).toEqual([]);
+  expect(tables(await unequal())).toEqual([]);
   const changed = { ...one, id: randomUUID() };
   await entry(from, { ...changed, before: 'a' });
-  expect(await differing(from, to, MOVING, [TRAIL])).toEqual([TRAIL]);
+  expect(tables(await unequal())).toEqual([TRAIL]);
   await entry(to, { ...changed, before: 'b' });
-  expect(await differing(from, to, MOVING, [TRAIL])).toEqual([TRAIL]);
+  const missing = await unequal();
+  expect(tables(missing)).toEqual([TRAIL]);
+  // It goes on while the company is frozen, and what was added since is on its way.
+  const late = { ...one, id: randomUUID() };
+  await entry(from, late);
+  expect([...(await unequal(missing)).get(TRAIL)!]).toHaveLength(1);
+  await entry(to, late);
   await asReplica(to, (batch) => batch(async (db) => void (await db.query({ text: `update ${TRAIL} set before = 'a' where id = $1`, values: [changed.id] }))));
-  expect(await differing(from, to, MOVING, [TRAIL])).toEqual([]);
+  expect([tables(await unequal(missing)), tables(await unequal())]).toEqual([[], []]);
+});
+
+test('rows that were found equal once are not compared again, and those that never were are', async () => {
+  const [table, same, missing] = ['billing.erased_people', randomUUID(), randomUUID()];
+  for (const id of [same, missing]) await sql(from, `insert into ${table} (company_id, kind, id) values ($1, 'accounts', $2)`, MOVING, id);
+  const copy = async (id: string): Promise<void> => {
+    const [{ row }] = await sql(from, `select e::text as row from ${table} e where id = $1`, id);
+    await sql(to, `insert into ${table} select * from unnest($1::${table}[])`, [row]);
+  };
+  await copy(same);
+  const first = await unequal();
+  expect(tables(first)).toEqual([table]);
+  // Its change is on its way.
+  await sql(from, `update ${table} set kind = 'contacts' where id = $1`, same);
+  expect(await unequal(first)).toEqual(first);
+  await copy(missing);
+  expect(tables(await unequal(first))).toEqual([]);
+  expect(tables(await unequal())).toEqual([table]);
 });
 
 test('publishes the erasures of people of the company, and of no other', async () => {

@@ -4,8 +4,19 @@ import { batchesOf } from './copy.ts';
 import { addedIn } from './feed.ts';
 import { LOG, TRAIL, tablesOf, type MovedTable } from './tables.ts';
 
-/** Number of rows and a digest of them, in whatever order they are. Versions count as shown: stored ones differ (docs/adr/0027). */
-async function digestOf({ db }: Cell, { name, schema, table, key, names }: MovedTable, companyId: string): Promise<string> {
+/** By table, what was not found equal in it: parts, or of the trail rows. */
+export type Unequal = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Hexadecimal digits of a row's digest that name its part: while others change, nearly all of 4,096 parts are found equal. */
+const DIGITS = 3;
+/** More are not missing because they have just been added. */
+const MOST_MISSING = 10_000;
+
+/**
+ * Number of rows and a digest of them, in whatever order they are, by parts: a row belongs to one by its content. Versions count as shown: stored ones differ
+ * (docs/adr/0027).
+ */
+async function digestsOf({ db }: Cell, { name, schema, table, key, names }: MovedTable, companyId: string): Promise<Map<string, string>> {
   const versions = table === LOG ? 'version' : 'change_version';
   const added = names.includes(versions) ? await addedIn(db, schema, companyId) : 0;
   const values = names.flatMap((column) => {
@@ -15,40 +26,49 @@ async function digestOf({ db }: Cell, { name, schema, table, key, names }: Moved
   });
   // The source compacts its log during the move, and the other cell does later.
   const latest = `(select distinct on (kind, id) * from ${name} where ${key} = $1 order by kind, id, version desc, changed_at desc)`;
-  const { rows } = await db.query<{ digest: string }>({
-    text: `select count(*) || ' ' || coalesce(sum(('x' || left(md5(row(${values.join(', ')})::text), 16))::bit(64)::bigint::numeric), 0) as digest
-      from ${table === LOG ? latest : name} t where ${key} = $1`,
+  const { rows } = await db.query<{ part: string; digest: string }>({
+    text: `select left(md5, ${DIGITS}) as part, count(*) || ' ' || sum(('x' || right(md5, 16))::bit(64)::bigint::numeric) as digest
+      from ${table === LOG ? latest : name} t, md5(row(${values.join(', ')})::text) where ${key} = $1 group by 1`,
     values: [companyId],
   });
-  return rows[0]!.digest;
+  return new Map(rows.map(({ part, digest }) => [part, digest]));
 }
 
-/** The tables whose rows differ, among those with these names, or of all. Rows that arrive during the comparison make a table differ. */
-export async function differing(from: Cell, to: Cell, companyId: string, among?: readonly string[]): Promise<readonly string[]> {
-  const found: string[] = [];
+/** Compares what is in `among`, or everything. Rows that change during the comparison are found unequal. */
+export async function unequalIn(from: Cell, to: Cell, companyId: string, among?: Unequal): Promise<Unequal> {
+  const found = new Map<string, ReadonlySet<string>>();
   for (const table of await tablesOf(from.db)) {
-    if (among?.includes(table.name) === false) continue;
-    if (await (table.name === TRAIL ? lacks(from, to, companyId, table) : differ(from, to, companyId, table))) found.push(table.name);
+    const before = among?.get(table.name);
+    if (among !== undefined && before === undefined) continue;
+    const parts = await (table.name === TRAIL ? lacking(from, to, companyId, table, before) : unequalParts(from, to, companyId, table, before));
+    if (parts.size > 0) found.set(table.name, parts);
   }
   return found;
 }
 
-async function differ(from: Cell, to: Cell, companyId: string, table: MovedTable): Promise<boolean> {
-  const [left, right] = await Promise.all([digestOf(from, table, companyId), digestOf(to, table, companyId)]);
-  return left !== right;
+async function unequalParts(from: Cell, to: Cell, companyId: string, table: MovedTable, before: ReadonlySet<string> | undefined): Promise<Set<string>> {
+  const [left, right] = await Promise.all([digestsOf(from, table, companyId), digestsOf(to, table, companyId)]);
+  const parts = before ?? new Set([...left.keys(), ...right.keys()]);
+  return new Set([...parts].filter((part) => left.get(part) !== right.get(part)));
 }
 
-/** Whether a row is missing there. It may have others. */
-async function lacks(from: Cell, to: Cell, companyId: string, table: MovedTable): Promise<boolean> {
+/** Rows that are missing there. It may have others. */
+async function lacking(from: Cell, to: Cell, companyId: string, table: MovedTable, before: ReadonlySet<string> | undefined): Promise<Set<string>> {
+  const missing = async (rows: readonly string[]): Promise<string[]> => {
+    const { rows: found } = await to.db.query<{ row: string }>({
+      text: `select s::text as row from unnest($2::${TRAIL}[]) s where not exists (
+        select from ${TRAIL} t where t.company_id = $1 and t.at = s.at and t.id = s.id and t::text = s::text) limit ${MOST_MISSING}`,
+      values: [companyId, rows],
+    });
+    return found.map(({ row }) => row);
+  };
+  if (before !== undefined) return new Set(await missing([...before]));
   return await inTransaction(from, ['begin isolation level repeatable read read only'], async (source) => {
+    const found = new Set<string>();
     for await (const { rows } of batchesOf(source, table, companyId)) {
-      const { rowCount } = await to.db.query({
-        text: `select from unnest($2::${TRAIL}[]) s where not exists (
-          select from ${TRAIL} t where t.company_id = $1 and t.at = s.at and t.id = s.id and t::text = s::text) limit 1`,
-        values: [companyId, rows],
-      });
-      if (rowCount > 0) return true;
+      for (const row of await missing(rows)) found.add(row);
+      if (found.size >= MOST_MISSING) break;
     }
-    return false;
+    return found;
   });
 }

@@ -1,19 +1,20 @@
 // `truckroll company freeze` and `unfreeze` (docs/adr/0026): one service after the other. Each run continues where the last one stopped.
 import { formatInstant, type Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
+import { CellAdminServiceService } from '@truckroll/contract/gen/integrations/v1/cells';
 import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
 import type { Callers } from '@truckroll/grpc';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { isUnavailable } from '@truckroll/postgres';
 import { backoffMs, pause } from '@truckroll/process';
-import { companyIdOf } from '../company-id.ts';
+import { beingMoved, companyIdOf } from '../company-id.ts';
 import { askAll } from '../leaving/services.ts';
 import type { Session } from '../session.ts';
 
 /** Owners first, and before each service those whose messages it reads: none is published that a later one would refuse. */
 export const ORDER: readonly Owner[] = ['scheduling', 'billing', 'reporting', 'integrations'];
 /** Interval between calls, which grows while a service waits for the same: each holds up, for moments, the writers of a table that is in use. */
-const LOOK = { firstMs: 200, mostMs: 5000 };
+const LOOK = { firstMs: 50, mostMs: 5000 };
 /** Time in ms after which it says what a service waits for. */
 const SAY_MS = 5000;
 /** Deadline of a call, in ms: it may wait for an import of the company. */
@@ -33,6 +34,8 @@ export async function freezeCompany(session: Session, given: string): Promise<vo
 
 export async function unfreezeCompany(session: Session, given: string): Promise<void> {
   const { id, company, states } = await look(session, given);
+  const { moving } = await session.client('integrations', CellAdminServiceService).describeCell({});
+  if (moving.includes(id)) throw beingMoved(id);
   if (company?.frozen_at == null && states.every(({ begun }) => !begun)) throw new Failure(`The company ${id} is not frozen.`, EXIT.refused);
   const left = await unfreezeIn(session, id, company !== undefined);
   const triggers = left.map(({ service, tables }) => `${service} still has triggers on ${tables.join(', ')}, which refuse nothing: run this again later.`);
@@ -66,6 +69,11 @@ export async function closeIn(session: Session, id: string): Promise<void> {
   }
 }
 
+/** Waits until everything that the services have reported of the frozen company is in its audit trail. */
+export async function untilTrailIsComplete(session: Session, id: string): Promise<void> {
+  await repeat(session, 'integrations', async (service, options) => (await service.freeze({ company_id: id }, options)).state?.waits_for ?? undefined);
+}
+
 interface Left {
   readonly service: Owner;
   readonly tables: readonly string[];
@@ -73,6 +81,12 @@ interface Left {
 
 /** `known`: whether the cell has the company. Returns tables whose triggers, which refuse nothing any more, could not be removed. */
 export async function unfreezeIn(session: Session, id: string, known: boolean): Promise<readonly Left[]> {
+  await acceptIn(session, id, known);
+  return await removeFencesIn(session, id);
+}
+
+/** Has every service accept changes again. What has refused them is left, and refuses nothing. */
+export async function acceptIn(session: Session, id: string, known: boolean): Promise<void> {
   for (const owner of ORDER.toReversed()) {
     await repeat(session, owner, async (service, options) => {
       await service.unfreeze({ company_id: id }, options);
@@ -80,6 +94,9 @@ export async function unfreezeIn(session: Session, id: string, known: boolean): 
     });
   }
   if (known) await session.client('integrations', CompanyAdminServiceService).unfreezeCompany({ id });
+}
+
+export async function removeFencesIn(session: Session, id: string): Promise<readonly Left[]> {
   const until = performance.now() + REMOVE_MS;
   const left: Left[] = [];
   for (const owner of ORDER) {

@@ -6,25 +6,25 @@ import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { counted, createProgress, duration } from '@truckroll/integrator-cli/terminal/progress';
 import { table } from '@truckroll/integrator-cli/terminal/table';
-import { publishErasuresOf } from '@truckroll/integrations/restored';
+import { forgetCallersOf, publishErasuresOf } from '@truckroll/integrations/restored';
 import { Database, type Transaction } from '@truckroll/postgres';
 import { publishNamesOf } from '@truckroll/scheduling/restored';
 import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
 import { openCell, otherSession, requireSameDatabase, type Cell } from './cells.ts';
 import { check, type Plan } from './check.ts';
-import { differing } from './compare.ts';
+import { unequalIn, type Unequal } from './compare.ts';
 import { copyRows, makeDaysOf } from './copy.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
 import { feedArrives, feedHasArrived, feedLeaves, shiftFeed } from './feed.ts';
-import { closeIn, freezeIn, prepareIn, unfreezeIn } from './freeze.ts';
+import { acceptIn, closeIn, freezeIn, prepareIn, removeFencesIn, unfreezeIn, untilTrailIsComplete } from './freeze.ts';
 import { announce, forgetPlace, hold, livesThere, staysHere } from './places.ts';
 import { removeRows } from './remove.ts';
-import { nameOf, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
+import { hurry, isSubscribed, nameOf, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
 import { sourceUrl } from './rights.ts';
 import { inWords, slotOf, type Slot } from './slot.ts';
 import { STEPS, begin, enter, forget, requireArriving, stateOf, type MoveState, type MoveStep } from './state.ts';
-import { carryOver, forgetCached } from './switch.ts';
+import { carryOver } from './switch.ts';
 import { tablesOf } from './tables.ts';
 
 export interface MoveOptions {
@@ -41,11 +41,11 @@ interface Move {
   readonly to: Cell;
   readonly id: string;
   readonly signal: AbortSignal;
-  /** Tables that differed while the company worked; undefined before they were compared. */
-  unequal?: readonly string[];
+  /** What has never been found equal; undefined before anything was compared. */
+  unequal?: Unequal;
 }
 
-/** Rounds of comparing while the company works, each of the tables in which the last one found differences. */
+/** Rounds of comparing, each of what the last one found unequal. */
 const ROUNDS = 3;
 
 export async function moveCompany(session: Session, given: string, { withoutOther, ...options }: MoveOptions): Promise<void> {
@@ -139,11 +139,19 @@ async function follow(move: Move): Promise<void> {
   await subscribe(to, id, sourceUrl(from));
   await untilApplied(from, to, id, signal);
   session.note('comparing');
-  for (let round = 0; round < ROUNDS && move.unequal?.length !== 0; round++) {
-    move.unequal = await differing(from, to, id, move.unequal);
+  await compare(move);
+  await prepareIn(from.session, id);
+  await hurry(to, id);
+  await untilApplied(from, to, id, signal);
+}
+
+async function compare(move: Move): Promise<Unequal> {
+  const { from, to, id, signal } = move;
+  for (let round = 0; round < ROUNDS && move.unequal?.size !== 0; round++) {
+    move.unequal = await unequalIn(from, to, id, move.unequal);
     await untilApplied(from, to, id, signal);
   }
-  await prepareIn(from.session, id);
+  return move.unequal!;
 }
 
 /** The pause begins here: it ends when the other cell is open. */
@@ -153,7 +161,7 @@ async function close(move: Move): Promise<void> {
   await requireSameDatabase(from, id).catch((error: unknown) => thaw(from, id, true, error));
   session.note('frozen');
   await untilApplied(from, to, id, signal);
-  const different = await differing(from, to, id, move.unequal);
+  const different = [...(await compare(move)).keys()];
   const problems = [
     ...(different.length > 0 ? [`The rows of ${different.join(', ')} differ: give up with --abort, and report this.`] : []),
     ...(await problemsOfDeadLetters(from, id)),
@@ -171,10 +179,12 @@ async function close(move: Move): Promise<void> {
 }
 
 async function open({ session, from, to, id, signal }: Move): Promise<void> {
-  await forgetCached(to, id);
+  // Before gateways send requests there.
+  await acceptIn(to.session, id, true);
   await livesThere(from, to, id);
-  await unfreezeIn(to.session, id, true);
+  await inService(to, 'integrations', (tx) => forgetCallersOf(tx, id));
   session.note('the company works in the other cell');
+  await removeFencesIn(to.session, id);
   // Its topics of state get what they lack: read models that are rebuilt from them would lose the company.
   await to.session.client('integrations', CompanyAdminServiceService).updateCompany({ id });
   await inService(to, 'scheduling', (tx) => publishNamesOf(tx, id));
@@ -197,6 +207,10 @@ async function inService({ url }: Cell, schema: Owner, work: (tx: Transaction) =
 
 /** Before anything is deleted here: the other cell would follow that too. */
 async function clear({ from, to, id, signal }: Move): Promise<void> {
+  if (await isSubscribed(to, id)) {
+    await untilTrailIsComplete(from.session, id);
+    await untilApplied(from, to, id, signal);
+  }
   await unsubscribe(to, id);
   await unpublish(from, id, signal);
   await feedHasArrived(to, id, signal);
@@ -215,7 +229,7 @@ async function remove({ session, from, to, id, signal }: Move, state: MoveState 
   await removeRows(from, id, true, signal);
   await feedLeaves(from, id, signal);
   await forgetPlace(from, id);
-  await forgetCached(from, id);
+  await inService(from, 'integrations', (tx) => forgetCallersOf(tx, id));
   await unfreezeIn(from.session, id, false);
   // Until now the company could not be deleted there: its rows here would have stayed.
   await forget(to, id);

@@ -59,7 +59,7 @@ export async function unpublish(from: Cell, companyId: string, signal: AbortSign
 
 export async function subscribe(to: Cell, companyId: string, sourceUrl: string): Promise<void> {
   const name = nameOf(companyId);
-  if (await isSubscribed(to, name)) return;
+  if (await isSubscribed(to, companyId)) return;
   // The copy's transactions have ended, so the changes since its snapshot follow.
   const settings = `copy_data = false, create_slot = false, slot_name = '${name}', streaming = off, disable_on_error = true`;
   const connection = `connection '${sourceUrl.replaceAll("'", "''")}'`;
@@ -83,18 +83,26 @@ async function unlogged({ db }: Cell, work: () => Promise<void>): Promise<void> 
   }
 }
 
+/**
+ * Before the company is frozen: from now on the other cell flushes each transaction at once, and confirms it at once. Until now it may wait for up to 0.2 s,
+ * which costs it less.
+ */
+export async function hurry(to: Cell, companyId: string): Promise<void> {
+  await to.db.query({ text: `alter subscription ${nameOf(companyId)} set (synchronous_commit = 'on')` });
+}
+
 /** Works while the source is away, and leaves the slot there to `unpublish`. */
 export async function unsubscribe(to: Cell, companyId: string): Promise<void> {
   const name = nameOf(companyId);
-  if (!(await isSubscribed(to, name))) return;
+  if (!(await isSubscribed(to, companyId))) return;
   await to.db.query({ text: `alter subscription ${name} disable` });
   await to.db.query({ text: `alter subscription ${name} set (slot_name = none)` });
   await to.db.query({ text: `drop subscription ${name}` });
 }
 
-async function isSubscribed(to: Cell, name: string): Promise<boolean> {
+export async function isSubscribed(to: Cell, companyId: string): Promise<boolean> {
   const text = 'select from pg_subscription where subname = $1 and subdbid = (select oid from pg_database where datname = current_database())';
-  return (await to.db.query({ text, values: [name] })).rowCount > 0;
+  return (await to.db.query({ text, values: [nameOf(companyId)] })).rowCount > 0;
 }
 
 /** Resolves when the other cell has stored everything that was committed here before the call. */

@@ -41,10 +41,3 @@ async function copyNotes(from: Cell, to: Cell, companyId: string): Promise<void>
     }),
   );
 }
-
-/** Gateways of the cell forget what they know of the company, its users and keys. */
-export async function forgetCached({ db }: Cell, companyId: string): Promise<void> {
-  // Replicas look for some time after it.
-  await db.query({ text: `select pg_notify('integrations_invalidations', '')` });
-  await db.query({ text: `insert into integrations.pending_invalidations (subject) values ('company:' || $1::uuid)`, values: [companyId] });
-}

@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly password: string;
   /** Trades durability for speed, for data that is deleted after a test run. */
   readonly careless?: boolean;
+  /** Settings of PostgreSQL beyond the usual ones. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Address of this machine to listen on. Default: 127.0.0.1. */
   readonly address?: string;
   /** Variables (DATABASE_URL, REDIS_URL, KAFKA_BROKERS) that name servers to use instead. */
@@ -62,7 +64,11 @@ export async function beginServers(options: ServerOptions): Promise<StartingServ
   const kinds = {
     // First, because it takes longest.
     kafka: { title: 'Kafka', given: environment['KAFKA_BROKERS'], start: () => startKafka(context) },
-    postgres: { title: 'PostgreSQL', given: environment['DATABASE_URL'], start: () => startPostgres({ ...context, password: options.password }) },
+    postgres: {
+      title: 'PostgreSQL',
+      given: environment['DATABASE_URL'],
+      start: () => startPostgres({ ...context, password: options.password, settings: options.settings ?? {} }),
+    },
     redis: { title: 'Redis', given: environment['REDIS_URL'], start: () => startRedis(context) },
   };
   const names = (Object.keys(kinds) as ServerName[]).filter((name) => only?.has(name) ?? true);
