@@ -37,6 +37,7 @@ const programs = {
   'test:reports': { script: 'tools/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },
   'test:faults': { script: 'test/faults/main.ts', supervised: true },
   'test:changes': { script: 'test/changes/main.ts', supervised: true },
+  'test:move': { script: 'test/moving/main.ts', supervised: true },
   'test:mixed': { script: 'test/mixed/main.ts', supervised: true },
   'test:mutation': { script: 'test/mutation/main.ts' },
   new: { script: 'scripts/new.mjs' },

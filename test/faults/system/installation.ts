@@ -25,13 +25,13 @@ export class Installation implements Running {
   readonly kafka: KafkaClient;
   readonly issuer: Issuer;
   readonly #channels = new Map<string, Channel>();
-  readonly #prepared: Prepared;
+  readonly prepared: Prepared;
 
   private constructor(prepared: Prepared, programs: ReadonlyMap<string, Program>) {
     ({ folder: this.folder, database: this.database, kafka: this.kafka, issuer: this.issuer } = prepared);
     this.baseUrl = prepared.plan.baseUrl;
     this.programs = programs;
-    this.#prepared = prepared;
+    this.prepared = prepared;
   }
 
   static async start({ say, environment = {}, preload = {}, without = [], ...layout }: InstallationOptions): Promise<Installation> {
@@ -54,13 +54,13 @@ export class Installation implements Running {
 
   channel(name: string): Channel {
     let channel = this.#channels.get(name);
-    const { plan, credentials } = this.#prepared;
+    const { plan, credentials } = this.prepared;
     if (channel === undefined) this.#channels.set(name, (channel = openChannel(plan.addresses[name] as string, { credentials })));
     return channel;
   }
 
   targets(names: readonly string[]): Target[] {
-    const { pooler, servers, ownServers } = this.#prepared;
+    const { pooler, servers, ownServers } = this.prepared;
     const own = (name: string): Target | undefined => (name === pooler?.name ? pooler : this.programs.get(name));
     return names.flatMap((name): Target | readonly Target[] => {
       const target = own(name) ?? new ServerTarget(name as 'postgres' | 'redis' | 'kafka', servers);
@@ -69,7 +69,7 @@ export class Installation implements Running {
   }
 
   get operator(): Prepared['operator'] {
-    return this.#prepared.operator;
+    return this.prepared.operator;
   }
 
   get accidents(): string[] {
@@ -79,6 +79,6 @@ export class Installation implements Running {
   async close(): Promise<void> {
     for (const program of this.programs.values()) program.release();
     for (const channel of this.#channels.values()) channel.close();
-    await this.#prepared.close();
+    await this.prepared.close();
   }
 }

@@ -1,13 +1,13 @@
 // One run: company systems record service requests, processes on the way may be killed, and the deliveries are checked.
 import { setTimeout as delay } from 'node:timers/promises';
-import { topics } from '@truckroll/contract';
+import { topics, type TopicDefinition } from '@truckroll/contract';
 import type { Say } from '@truckroll/local-stack';
 import { until } from '@truckroll/testing/until';
 import { Chance } from '../../../tools/cli/src/simulate/chance.ts';
 import { injectFaults, type FaultCount, type Faults } from '../injector.ts';
 import type { Installation } from '../system/installation.ts';
 import type { Running } from '../system/prepared.ts';
-import { readTopic } from '../system/topic.ts';
+import { readTopic, type TopicContent } from '../system/topic.ts';
 import { HANG } from '../wait.ts';
 import { takeEvents } from '../writes/check/events.ts';
 import { publishedEvent } from '../writes/observe.ts';
@@ -101,13 +101,15 @@ function flow(arrived: () => number, share: number, over: () => boolean): () => 
   };
 }
 
+/** `content`: all of the topic, if other databases have published to it too. */
 export async function publishedEvents(
   { database, kafka }: Running,
   companyIds: ReadonlySet<string>,
+  content: (topic: TopicDefinition) => Promise<TopicContent> = (topic) => readTopic(kafka, topic),
 ): Promise<{ published: Published[]; violations: Violation[] }> {
   const waiting = async (): Promise<number> => (await database.query<{ count: number }>({ text: 'select count(*) from scheduling.outbox' })).rows[0]!.count;
   await until('an empty outbox', async () => (await waiting()) === 0, Boolean, HANG);
-  const { events } = await readTopic(kafka, topics.serviceRequests);
+  const { events } = await content(topics.serviceRequests);
   const all = events
     .filter(({ companyId }) => companyIds.has(companyId))
     .map((event) => ({

@@ -25,8 +25,8 @@ const RETRY_MS = 100;
 /** Longer than any process is down, in ms. */
 const MAX_RETRY_MS = 180_000;
 
-export async function makeCustomer(installation: Running): Promise<Customer> {
-  const company = await createCompany(installation.channel('integrations'), 'America/Chicago');
+export async function makeCustomer(installation: Running, known?: TestCompany): Promise<Customer> {
+  const company = known ?? (await createCompany(installation.channel('integrations'), 'America/Chicago'));
   const job = line.job();
   const visit = line.visit({ job_id: job['id'] });
   for (const [path, record] of [
@@ -49,7 +49,7 @@ export interface StoryOptions {
 
 /** Records stories, equally many for each customer. */
 export async function runStories(
-  installation: Running,
+  installation: Pick<Running, 'channel'>,
   customers: readonly Customer[],
   { goesOn, atOnce, pause, finished, refused }: StoryOptions,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 // Reads the final state: scheduling's tables, its topics, and the differences in reporting's read models.
-import { resource, topics } from '@truckroll/contract';
+import { resource, topics, type TopicDefinition } from '@truckroll/contract';
 import { ServiceRequestCreated, ServiceRequestStatusChanged } from '@truckroll/contract/gen/events/v1/public_events';
 import { VisitAssignmentChanged } from '@truckroll/contract/gen/events/v1/visit_events';
 import { AddAssignmentResponse } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
@@ -24,7 +24,14 @@ import type {
 
 type Source = Pick<Running, 'database' | 'kafka' | 'channel'>;
 
-export async function observe(source: Source, company: TestCompany, before: readonly StoredVisit[], wrongReadModels: readonly string[]): Promise<Observed> {
+/** `content`: all of a topic, if other databases have published to it too. */
+export async function observe(
+  source: Source,
+  company: TestCompany,
+  before: readonly StoredVisit[],
+  wrongReadModels: readonly string[],
+  content: (topic: TopicDefinition) => Promise<TopicContent> = (topic) => readTopic(source.kafka, topic),
+): Promise<Observed> {
   const { database } = source;
   const of = [company.id];
   const [visits, assignments, keys, requests, notifications, [outbox]] = await Promise.all([
@@ -41,9 +48,9 @@ export async function observe(source: Source, company: TestCompany, before: read
     rows<{ count: number }>('select count(*) from scheduling.outbox where company_id = $1'),
   ]);
   const [visitEvents, assignmentEvents, requestEvents] = [
-    await readTopic(source.kafka, topics.scheduling),
-    await readTopic(source.kafka, topics.assignments),
-    await readTopic(source.kafka, topics.serviceRequests),
+    await content(topics.scheduling),
+    await content(topics.assignments),
+    await content(topics.serviceRequests),
   ];
   return {
     before,

@@ -1,0 +1,209 @@
+// A company moves back and forth while it works. Others stay, one in each cell.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Say } from '@truckroll/local-stack';
+import { Chance } from '../../../tools/cli/src/simulate/chance.ts';
+import type { Installation } from '../../faults/system/installation.ts';
+import { makeEndpoints } from '../../faults/webhooks/endpoints.ts';
+import type { Receiver } from '../../faults/webhooks/receiver.ts';
+import { makeCustomer, runStories } from '../../faults/webhooks/stories.ts';
+import { isAcknowledged } from '../../faults/writes/history.ts';
+import { readVisits } from '../../faults/writes/observe.ts';
+import { settled } from '../../faults/writes/run.ts';
+import { makeWorld } from '../../faults/writes/world.ts';
+import { checkAll, type Wrong } from './check.ts';
+import type { Cells } from './cells.ts';
+import { MoveCommand } from './command.ts';
+import { Kills, STEPS, type Step } from './kills.ts';
+import { fill, followFeed, startLoad } from './load.ts';
+import { NOW, longestGap, median, probe, type Probed } from './probe.ts';
+import { chanceOf } from './seeded.ts';
+
+export interface CampaignOptions {
+  readonly moves: number;
+  readonly records: number;
+  readonly requests: number;
+  readonly events: number;
+  /** Number of moves in which something is killed at each step: the last ones. */
+  readonly kills: number;
+  readonly seed: number;
+  readonly say: Say;
+}
+
+export interface Campaign {
+  readonly wrong: readonly Wrong[];
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+interface Moved {
+  readonly killed: boolean;
+  readonly from: number;
+  readonly to: number;
+  /** When each step began. */
+  readonly steps: ReadonlyMap<Step, number>;
+  readonly said: readonly { readonly at: number; readonly line: string }[];
+}
+
+const IN_THE_PAUSE = ['frozen', 'the other cell has everything', 'the company works'];
+const CALM_MS = 10_000;
+/** After this time the command is not run again. */
+const MOST_MS = 300_000;
+const AGAIN_MS = 500;
+
+export async function runCampaign(cells: Cells, receiver: Receiver, options: CampaignOptions): Promise<Campaign> {
+  const { moves, records, requests, events, kills, say } = options;
+  const { home, west } = cells;
+  const { baseUrl } = home;
+  const chance = new Chance(options.seed);
+  const world = await makeWorld(home, { visits: 200, technicians: 12 });
+  const { company } = world;
+  await fill(home, world, records, say);
+  const customer = await makeCustomer(home, company);
+  const others = [await makeCustomer(home), await makeCustomer(west)] as const;
+  const endpoints = await makeEndpoints(home, [company, others[0].company], receiver, 'move');
+  const lacking = await settled(home, company, MOST_MS);
+  if (lacking.length > 0) throw new Error(`the read models do not follow: ${lacking[0]}`);
+  const before = await readVisits(home, company);
+
+  let lives = home;
+  const end = new AbortController();
+  const goesOn = (): boolean => !end.signal.aborted;
+  const copy = await followFeed(home.folder, baseUrl, company.apiKey, end.signal);
+  const load = startLoad({ baseUrl, world, customer, lives: () => lives, requests, events, chance: chanceOf(chance), goesOn });
+  const probing = { baseUrl, path: '/v1/company', everyMs: 20, goesOn };
+  const own = probe({ ...probing, company });
+  const neighbours = others.map((other) => probe({ ...probing, company: other.company, everyMs: 100 }));
+  const feeds = others.map((other) => probe({ ...probing, company: other.company, path: NOW, everyMs: 100 }));
+  const stories = runStories(home, [others[0]], { goesOn, atOnce: 1, finished: [], pause: () => delay(500) });
+  stories.catch(() => undefined);
+
+  const command = new MoveCommand();
+  const killing = new Kills({ targets: cells.targets, command, chance: chanceOf(chance), say });
+  const wrong: Wrong[] = [];
+  const moved: Moved[] = [];
+  const calm = { from: performance.now(), to: 0 };
+  await delay(CALM_MS);
+  calm.to = performance.now();
+  try {
+    for (let n = 0; n < moves; n++) {
+      const [from, to] = lives === home ? [home, west] : [west, home];
+      const round = n - (moves - kills);
+      const arrived = (): void => void (lives = to);
+      const one = await moveOnce({ from, to, companyId: company.id, round: round < 0 ? undefined : round, command, killing, arrived, wrong, say });
+      moved.push(one);
+      const pause = Math.round(longestGap(acknowledgedAt(load.history), one.from, one.to));
+      say(`  move ${n + 1}, ${from === home ? 'home → west' : 'west → home'}: pause ${pause} ms; ${stepsOf(one)}`);
+      if (wrong.length > 0) break;
+      await Promise.race([delay(2000), load.ended.then(() => Promise.reject(new Error('the load has ended')))]);
+    }
+  } finally {
+    end.abort();
+  }
+  await Promise.all([load.ended, stories, copy.ended]);
+  const probes = { own: await own, neighbours: (await Promise.all(neighbours)).flat(), feeds: (await Promise.all(feeds)).flat() };
+  say('  all clients have ended; checking …');
+  const checked =
+    wrong.length > 0
+      ? { wrong: [], counts: {} }
+      : await checkAll({ cells, lives, world, before, history: load.history, endpoints, arrivals: receiver.arrivals, copy });
+  copy.store.close();
+  wrong.push(...checked.wrong, ...load.wrong.map((text) => ({ kind: 'read-failed', text })));
+  const { webhooks_repeated: repeated = 0 } = checked.counts;
+  if (killing.count === 0 && repeated > 0) wrong.push({ kind: 'webhook-repeated', text: `${repeated} webhooks came twice although nothing was killed` });
+  if (copy.gone > 0) wrong.push({ kind: 'gone', text: `${copy.gone} answers of the feed were 410` });
+  wrong.push(...[...home.accidents, ...west.accidents].map((text) => ({ kind: 'unexpected-end', text })));
+  return {
+    wrong,
+    figures: {
+      moves: moved.length,
+      kills: killing.count,
+      ...pauses(moved, load.history, probes.own),
+      ...neighboursOf(moved, calm, probes),
+      ...checked.counts,
+      gone_410: copy.gone,
+    },
+  };
+}
+
+interface OneMove {
+  readonly from: Installation;
+  readonly to: Installation;
+  readonly companyId: string;
+  /** Which round of kills this move is; undefined if nothing is killed. */
+  readonly round: number | undefined;
+  readonly command: MoveCommand;
+  readonly killing: Kills;
+  /** Called when the company works in the other cell. */
+  readonly arrived: () => void;
+  readonly wrong: Wrong[];
+  readonly say: Say;
+}
+
+async function moveOnce({ from, to, companyId, round, command, killing, arrived, wrong, say }: OneMove): Promise<Moved> {
+  const begun = performance.now();
+  const steps = new Map<Step, number>();
+  const all: Moved['said'][number][] = [];
+  const moved = (): Moved => ({ killed: round !== undefined, from: begun, to: performance.now(), steps, said: all });
+  const said = (line: string): void => {
+    all.push({ at: performance.now(), line });
+    if (line.startsWith('the company works in the other cell')) arrived();
+    const step = STEPS.find((each) => line.startsWith(`${each}:`));
+    if (step === undefined || steps.has(step)) return;
+    steps.set(step, performance.now());
+    if (round !== undefined) killing.begin(step, round);
+  };
+  for (const args of [[], ['--confirm']]) {
+    for (;;) {
+      const { code, last } = await command.run(from, to, companyId, args, said);
+      // It was killed when all was done.
+      if (code === 0 || last.includes('no move of it is under way')) break;
+      if (round === undefined || performance.now() - begun > MOST_MS) {
+        wrong.push({ kind: 'move-failed', text: last });
+        return moved();
+      }
+      say(`    the command ended with ${code ?? 'a kill'} (${last})`);
+      await delay(AGAIN_MS);
+    }
+    await killing.ended();
+  }
+  return moved();
+}
+
+type History = Parameters<typeof checkAll>[0]['history'];
+
+/** When writes were made. Repeats of them are answered from what is stored, also while the company is frozen. */
+const acknowledgedAt = (history: History): number[] =>
+  history.filter((attempt) => isAcknowledged(attempt) && attempt.answer?.replayed !== true).map(({ endedAt }) => endedAt);
+
+/** How long each step took, in seconds, with what was said within the pause. */
+function stepsOf({ to, said }: Moved): string {
+  const shown = said.filter(({ line }) => STEPS.some((step) => line.startsWith(`${step}:`)) || IN_THE_PAUSE.some((begin) => line.startsWith(begin)));
+  return shown.map(({ at, line }, i) => `${line.split(':')[0]} ${(((shown[i + 1]?.at ?? to) - at) / 1000).toFixed(2)}`).join(', ');
+}
+
+/** Longest times without an acknowledged write and without an answered read, in ms. */
+function pauses(moved: readonly Moved[], history: History, own: readonly Probed[]): Record<string, number> {
+  const [writes, reads] = [acknowledgedAt(history), own.filter(({ status }) => status === 200).map(({ at }) => at)];
+  const figures: Record<string, number> = {};
+  for (const [kind, moments] of Object.entries({ pause: writes, read_pause: reads })) {
+    for (const [suffix, killed] of Object.entries({ '': false, _with_kills: true })) {
+      const all = moved.filter((one) => one.killed === killed).map(({ from, to }) => longestGap(moments, from, to));
+      figures[`${kind}_median_ms${suffix}`] = Math.round(median(all));
+      figures[`${kind}_worst_ms${suffix}`] = Math.round(Math.max(0, ...all));
+    }
+  }
+  return figures;
+}
+
+/** Of moves without a kill. */
+function neighboursOf(
+  moved: readonly Moved[],
+  calm: { from: number; to: number },
+  { neighbours, feeds }: { neighbours: readonly Probed[]; feeds: readonly Probed[] },
+): Record<string, number> {
+  const copying = moved.flatMap(({ killed, steps }) => (killed ? [] : [{ from: steps.get('copying') ?? 0, to: steps.get('following') ?? 0 }]));
+  const within = (probes: readonly Probed[], times: readonly { from: number; to: number }[]) =>
+    probes.filter(({ at, status }) => status === 200 && times.some(({ from, to }) => from <= at && at <= to));
+  const latency = (times: readonly { from: number; to: number }[]) => Math.round(10 * median(within(neighbours, times).map(({ tookMs }) => tookMs))) / 10;
+  const lag = (times: readonly { from: number; to: number }[]) => Math.round(Math.max(0, ...within(feeds, times).map(({ lagMs = 0 }) => lagMs)));
+  return { others_median_ms: latency([calm]), others_median_ms_copying: latency(copying), others_lag_ms: lag([calm]), others_lag_ms_copying: lag(copying) };
+}
