@@ -134,6 +134,7 @@ function TwoMonths({ from, to, onChosen }: { from: string; to: string; onChosen:
               <button
                 key={day}
                 type="button"
+                class={day === start || day === end ? 'primary' : undefined}
                 tabIndex={day === at ? 0 : -1}
                 aria-label={dayName(day)}
                 aria-pressed={day >= start && day <= end}
