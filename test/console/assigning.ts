@@ -15,7 +15,7 @@ afterEach(async () => {
   if (!page.isClosed() && (await page.$('dialog')) !== null) await page.keyboard.press('Escape');
 });
 const now = (of: any): Promise<any> => read(`job-appointments/${of.id}`);
-const EVE = 'Eve Park (eve.park@example.com)';
+const EVE = 'Eve Lane (eve.lane@example.com)';
 const choosesEve = (): Promise<string[]> => page.select('#team_member_id', eves[1].id);
 
 /** Runs `during`, and resolves to the writes that the page sent meanwhile. */
@@ -28,15 +28,15 @@ async function writesDuring(during: () => Promise<void>): Promise<string[]> {
   return sent;
 }
 
-test('tells technicians of one name apart by their e-mail addresses, on the board and where one is chosen', async () => {
+test('shows the e-mail addresses of technicians of one name, on the board and where one is chosen', async () => {
   await page.waitForSelector('.technician');
   const rows = await page.$$eval('.technician', (all) => all.map((row) => row.getAttribute('aria-label')));
-  expect(rows).toEqual(['Ana Ruiz', 'Ben Cole', 'Chen Li', 'Dee Young', EVE, 'Eve Park (eve@example.com)']);
+  expect(rows).toEqual(['Ana Ruiz', 'Ben Cole', 'Chen Li', 'Dee Young', EVE, 'Eve Lane (eve@example.com)']);
   await openAdding(beside['number'], 'Eve');
   expect(await page.$$eval('#team_member_id option', (all) => all.map(({ text }) => text))).toEqual(['Choose…', ...rows]);
 });
 
-test('says how late a visit is to which nobody goes, and names no technician who was taken off', async () => {
+test('says how late a visit without a technician is, and names no technician who was taken off', async () => {
   const texts = await page.$$eval('.to-do section:first-child li', (all) => all.map(({ innerText }) => innerText));
   const of = (each: any): string => texts.find((text) => text.startsWith(each.number))!;
   expect(of(missed)).toMatch(/3 h( \d+ min)? late/);
@@ -75,7 +75,7 @@ test('proposes times within the arrival window, and offers to work outside it on
   await end(16);
   await press(page, 'Add technician');
   await shows(page, `${EVE} was added to V-13.`);
-  expect((await now(long)).assignments).toEqual([expect.objectContaining({ team_member: { id: eves[1].id, name: 'Eve Park' } })]);
+  expect((await now(long)).assignments).toEqual([expect.objectContaining({ team_member: { id: eves[1].id, name: 'Eve Lane' } })]);
 });
 
 describe('a technician who works elsewhere at the time', () => {
@@ -118,7 +118,7 @@ describe('a technician who works elsewhere at the time', () => {
     expect(names(await now(beside))).toEqual([]);
     await press(page, 'Add technician');
     await shows(page, `${EVE} was added to V-14.`);
-    expect(names(await now(beside))).toEqual(['Eve Park']);
+    expect(names(await now(beside))).toEqual(['Eve Lane']);
   });
 });
 

@@ -17,7 +17,7 @@ export const clock = (text: string): string => new Date(text).toLocaleTimeString
 
 export const [ana, ben, chen, dee] = ['Ana Ruiz', 'Ben Cole', 'Chen Li', 'Dee Young'].map((name) => line.teamMember({ name })) as [any, any, any, any];
 /** Two technicians of one name. */
-export const eves = ['eve@example.com', 'eve.park@example.com'].map((email) => line.teamMember({ name: 'Eve Park', email })) as [any, any];
+export const eves = ['eve@example.com', 'eve.lane@example.com'].map((email) => line.teamMember({ name: 'Eve Lane', email })) as [any, any];
 const rosa = line.ref(randomUUID(), 'Rosa Vela');
 const [home, shop] = [line.account({ name: 'Núñez Residence', phone: '+15125550142' }), line.account({ name: 'Cedar Hill Bakery', primary_contact: rosa })];
 const mobile = { type: 'MOBILE', value: '+15125550199' };
@@ -39,7 +39,7 @@ export const [done, begun, late, open, canceled, night, tomorrow, moved] = [
   visit('V-8', 15, 17, { job_id: jobs[1].id }),
 ] as const;
 export const others = [visit('V-9', 16, 17), visit('V-10', 17, 18)] as const;
-/** Nobody went to the first, the technician of the second was taken off, the third takes longer than its arrival window, and the fourth is at its time. */
+/** The first had no technician, that of the second was taken off, the third takes longer than its arrival window, and the fourth is while it lasts. */
 export const [missed, left, long, beside] = [
   visit('V-11', 9, 10),
   visit('V-12', 18, 19),
