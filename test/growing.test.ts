@@ -1,4 +1,4 @@
-// What docs/how-to/growing.md tells operators agrees with the pages that it rests on.
+// What docs/how-to/growing.md says agrees with the pages that it rests on.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
