@@ -203,7 +203,7 @@ test('the columns of deposits can be chosen if there are many payment methods, a
   for (const label of ['Card', 'Check']) await tab.locator(`label.choice ::-p-text(${label})`).click();
   await tab.keyboard.press('Escape');
   expect(await heads()).toEqual(['Day', 'Received', 'Bank transfer (ACH)', 'Cash', 'PayPal', 'Venmo', 'Other']);
-  // What a day received has all of them.
+  // The sum of a day includes every method.
   expect(await tab.$eval('tfoot td:nth-child(2)', ({ textContent }) => textContent)).toBe('$28.00');
   await press(tab, 'The month before');
   await tab.waitForFunction(() => location.hash.includes('month=2026-07') && location.hash.includes('column='));

@@ -12,7 +12,7 @@ export async function tabProblems(page: Page): Promise<string[]> {
     const stops = new Set<Element>();
     const found = { problems: [] as string[], all: false, end: () => ending.abort() };
     const ending = new AbortController();
-    // An input of a date and time has seven stops of its own.
+    // An input of a date and time has seven stops.
     let pressed = 0;
     const say = (at: Element, what: string): void => void found.problems.push(`${at.tagName} ${at.ariaLabel ?? at.textContent.slice(0, 40)} ${what}`);
     const options = { capture: true, signal: ending.signal };
