@@ -326,7 +326,11 @@ test(
       insert into integrations.audit_events (company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id)
       select company_id, asked_at, gen_random_uuid(), 'OPERATOR', 'o', 'o', 'person.erased', kind, id from p`;
     await rowsOf(here, erased, ...Object.values(person));
-    for (const dies of DEATHS) await expect(move([], { dies })).rejects.toThrow(Died);
+    for (const dies of DEATHS) {
+      await expect(move([], { dies })).rejects.toThrow(Died);
+      // As it does when it loses its connection to a server that restarts.
+      if (dies === 'comparing') await rowsOf(there, `alter subscription move_${moving.id.replaceAll('-', '')} disable`);
+    }
     expect(await move([])).toMatchObject({ code: 0, stdout: expect.stringContaining('"step":"moved"') });
     const before = acknowledged.length;
     await until(

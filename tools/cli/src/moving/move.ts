@@ -7,7 +7,7 @@ import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { counted, createProgress, duration } from '@truckroll/integrator-cli/terminal/progress';
 import { table } from '@truckroll/integrator-cli/terminal/table';
 import { forgetCallersOf, publishErasuresOf } from '@truckroll/integrations/restored';
-import { Database, type Transaction } from '@truckroll/postgres';
+import { Database, isUnavailable, type Transaction } from '@truckroll/postgres';
 import { publishNamesOf } from '@truckroll/scheduling/restored';
 import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
@@ -63,6 +63,8 @@ export async function moveCompany(session: Session, given: string, { withoutOthe
     const to = await openCell('the other cell', others);
     cells.push(to);
     await run({ session, from, to, id, signal: session.io.signal }, options);
+  } catch (error) {
+    throw isUnavailable(error) ? new Failure('A server has been lost: run the command again, which continues.', EXIT.unreachable, error) : error;
   } finally {
     for (const cell of cells) await cell.close();
     others.close();

@@ -6,6 +6,8 @@ import type { Cell } from './cells.ts';
 import { LOG, type MovedTable } from './tables.ts';
 
 const LOOK_MS = 50;
+/** Number of times that a subscription is started again which has stopped, and the pause in ms after each. An error of its own stops it each time. */
+const [MOST_TRIES, AGAIN_MS] = [3, 1000];
 
 export const nameOf = (companyId: string): string => `move_${companyId.replaceAll('-', '')}`;
 const logOf = (name: string): string => `${name}_log`;
@@ -110,7 +112,7 @@ export async function untilApplied(from: Cell, to: Cell, companyId: string, sign
   const name = nameOf(companyId);
   // A new position, because that of a server without writes may never be confirmed.
   const { rows } = await from.db.query<{ position: string }>({ text: `select pg_logical_emit_message(true, 'truckroll-move', '')::text as position` });
-  for (;;) {
+  for (let tries = 0; ; ) {
     const { rows: slots } = await from.db.query<{ passed: boolean; lost: boolean }>({
       text: `select confirmed_flush_lsn > $2::pg_lsn as passed, wal_status = 'lost' as lost from pg_replication_slots where slot_name = $1`,
       values: [name, rows[0]!.position],
@@ -121,6 +123,12 @@ export async function untilApplied(from: Cell, to: Cell, companyId: string, sign
     if (slots[0].passed) return;
     const { rows: stopped } = await to.db.query({ text: 'select from pg_subscription where subname = $1 and not subenabled', values: [name] });
     if (stopped.length > 0) {
+      // It stops when it loses its connection, too, as at a restart of the source.
+      if (tries++ < MOST_TRIES) {
+        await to.db.query({ text: `alter subscription ${name} enable` });
+        await pause(AGAIN_MS, signal);
+        continue;
+      }
       throw new Failure(`The subscription ${name} has stopped at an error: see the other cell's PostgreSQL log, and give up with --abort.`, EXIT.refused);
     }
     await pause(LOOK_MS, signal);
