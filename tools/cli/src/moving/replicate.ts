@@ -6,7 +6,7 @@ import type { Cell } from './cells.ts';
 import { LOG, type MovedTable } from './tables.ts';
 
 const LOOK_MS = 50;
-/** Number of times that a subscription is started again which has stopped, and the pause in ms after each. An error of its own stops it each time. */
+/** Maximum restarts of a subscription that has stopped, and the pause in ms after each. A conflict stops it again each time. */
 const [MOST_TRIES, AGAIN_MS] = [3, 1000];
 
 export const nameOf = (companyId: string): string => `move_${companyId.replaceAll('-', '')}`;
