@@ -103,6 +103,7 @@ const inExample = (sql: string): string[] => unbound(sql, (table) => ['a', 'b', 
 test.each([
   ['a parameter', 'select from a where company_id = $1'],
   ['a constant', `select from a where company_id = '00000000-0000-0000-0000-000000000000'`],
+  ['a parameter that no index is used for', 'select from a where company_id is not distinct from $1'],
   ['one of several parameters', 'select from a where company_id = any($1::uuid[])'],
   ['a parameter in a row', 'select from a where (company_id, id) = ($1, $2)'],
   ['a table that is bound', 'select from a join b on b.company_id = a.company_id where a.company_id = $1'],

@@ -250,7 +250,7 @@ class Statement {
       for (const each of all.args) this.#compare(each, scope, restricted);
       return;
     }
-    const equal = comparison?.name.at(-1).String.sval === '=' && ['AEXPR_OP', 'AEXPR_OP_ANY', 'AEXPR_IN'].includes(comparison.kind);
+    const equal = comparison?.name.at(-1).String.sval === '=' && ['AEXPR_OP', 'AEXPR_OP_ANY', 'AEXPR_IN', 'AEXPR_NOT_DISTINCT'].includes(comparison.kind);
     if (equal) this.#equalPair(comparison.lexpr, comparison.rexpr, scope, restricted);
     else if (among?.subLinkType === 'ANY_SUBLINK' && among.operName === undefined) {
       const outputs = this.#query(among.subselect, scope);

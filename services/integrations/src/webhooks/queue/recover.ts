@@ -154,7 +154,7 @@ async function queueSome(tx: Transaction, range: Range): Promise<number> {
         order by d.day, d.id limit ${MOST_AT_ONCE} for update),
       pending as (
         update webhook_deliveries d set state = 'PENDING', changed_at = now() from chosen c
-        where d.company_id = $1 and d.day = c.day and d.id = c.id returning d.*)
+        where d.company_id is not distinct from $1 and d.day = c.day and d.id = c.id returning d.*)
       insert into webhook_queue (delivery_id, day, company_id, endpoint_id, subject, sequence, due_at)
       select id, day, company_id, endpoint_id, subject, sequence, now() from pending`,
     values: [...valuesOf(range), range.skipped_since == null ? null : formatInstant(range.skipped_since)],

@@ -89,7 +89,7 @@ async function queueStored(tx: Transaction, replay: WebhookReplay, { filter }: E
     name: 'queue_deliveries_again',
     text: `with pending as (
         update webhook_deliveries d set state = 'PENDING', changed_at = now() from unnest($2::date[], $3::uuid[]) c (day, id)
-        where d.company_id = $1 and d.day = c.day and d.id = c.id returning d.*)
+        where d.company_id is not distinct from $1 and d.day = c.day and d.id = c.id returning d.*)
       insert into webhook_queue (delivery_id, day, company_id, endpoint_id, subject, sequence, due_at)
       select id, day, company_id, endpoint_id, subject, sequence, now() from pending`,
     values: [replay.company_id, chosen.map(({ day }) => day), chosen.map(({ id }) => id)],
