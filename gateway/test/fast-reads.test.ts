@@ -13,6 +13,7 @@ test.each<[string, string, Record<string, string>]>([
   ['/v1/company', 'GetCompany', {}],
   [`/v1/invoices/${ID}`, 'GetInvoice', { id: ID }],
   ['/v1/invoices/none', 'GetInvoice', { id: 'none' }],
+  ['/v1/reports/invoice-activity', 'GetInvoiceActivityReport', {}],
   ['/v1/job-classes/INSTALL', 'GetJobClass', { id: 'INSTALL' }],
 ])('finds at %s the operation %s with the values %j', (path, name, params) => {
   const found = find('GET', path);
@@ -28,7 +29,7 @@ test.each([
   ['GET', '/v1/invoices/a#b'],
   ['GET', '/v1/invoices/a\u00a0b'],
   ['GET', `/v1/invoices/${ID}/x`],
-  ['GET', '/v1/reports/receivables'],
+  ['GET', '/v1/reports'],
   ['GET', '/api/v1/me'],
   ['GET', '/api/v1/integrations/webhooks'],
   ['GET', '/healthz'],
@@ -100,7 +101,6 @@ describe('while the queue is full', () => {
     ['of an unknown caller', { authorization: ['Authorization', 'Bearer y'] }],
     ['with two credentials', { authorization: ['Authorization', 'Bearer x', 'Authorization', 'Bearer x'] }],
     ['of another company', { principal: { ...KEY, company_id: 'other' } }],
-    ['for a report', { url: '/v1/reports/receivables' }],
   ])('passes on a request %s', (_, request) => {
     expect(sent(request)).toEqual({ passed: true, noted: [], status: undefined, headers: undefined });
   });

@@ -1,4 +1,4 @@
-// Lists and details of records, past Express's router (docs/adr/0018): the same steps, found by a map and run in one function.
+// Lists, details and reports, past Express's router (docs/adr/0018): the same steps, found by a map and run in one function.
 import { randomUUID } from 'node:crypto';
 import { SHED } from '@truckroll/process';
 import type { Request, RequestHandler } from 'express';
@@ -20,13 +20,13 @@ export interface FastRead<T> {
 
 export type FindRead<T> = (method: string, path: string) => FastRead<T> | undefined;
 
-/** Finds the list or detail at a path. A path that needs decoding is left to the router. */
+/** Finds the list, detail or report at a path. A path that needs decoding is left to the router. */
 export function createFindRead<T extends Pick<CompiledOperation, 'operation'>>(targets: readonly T[]): FindRead<T> {
   const lists = new Map<string, FastRead<T>>();
   const details = new Map<string, T>();
   for (const target of targets) {
     const { verb, kind, camelCase, route } = target.operation;
-    if (verb !== 'GET' || camelCase || (kind !== 'list' && kind !== 'detail')) continue;
+    if (verb !== 'GET' || camelCase || kind === 'command') continue;
     if (route.endsWith('/{id}')) details.set(route.slice(0, -'{id}'.length), target);
     else lists.set(route, { target, params: {} });
   }
@@ -41,7 +41,7 @@ export function createFindRead<T extends Pick<CompiledOperation, 'operation'>>(t
   };
 }
 
-/** Runs the steps of a list or detail. */
+/** Runs the steps of a list, detail or report. */
 export function fastReads(find: FindRead<{ steps: readonly RequestStep[] }>): RequestHandler {
   return (req, res, next) => {
     const { exchange } = res.locals;
@@ -70,7 +70,7 @@ export interface SheddingParts {
   cors: Cors | undefined;
 }
 
-/** While the queue is full: sheds lists and details without a context, span or log line for each, so that a flood takes little time. */
+/** While the queue is full: sheds these reads without a context, span or log line for each, so that a flood takes little time. */
 export function shedReads({ find, known, keyUses, limiter, noteShed, requestLog, draining, cors }: SheddingParts): RequestHandler {
   const callerToShed = (req: Request) => {
     if (find(req.method, splitTarget(req.url).path) === undefined) return undefined;
