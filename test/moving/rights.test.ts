@@ -120,7 +120,7 @@ const MISSING: readonly (readonly [Side, taken: string, given: string, says: str
     'grant create on database truckroll to truckroll_migrate',
     'may not create a publication',
   ],
-  ['here', 'alter role truckroll_move noreplication', 'alter role truckroll_move replication', 'truckroll_move of FROM_DATABASE_URL may not replicate'],
+  ['here', 'alter role truckroll_move noreplication', 'alter role truckroll_move replication', 'cannot read here'],
   ['here', 'revoke truckroll_move from truckroll_migrate', 'grant truckroll_move to truckroll_migrate', 'may not end what truckroll_move'],
   [
     'here',
@@ -156,9 +156,15 @@ test.each(MISSING)('in the cell "%s", says what is missing after: %s', async (si
   expect(await traces()).toEqual([]);
 });
 
-test('says that the other cell needs a user and a password to read with', async () => {
-  const also = { FROM_DATABASE_URL: as('here', 'truckroll_move', '') };
-  expect(await move(['--check'], { also })).toMatchObject({ code: 1, stderr: expect.stringContaining('FROM_DATABASE_URL names no user or no password') });
+test.each([
+  ['has no password', () => as('here', 'truckroll_move', ''), 'password is required'],
+  ['has a wrong password', () => as('here', 'truckroll_move', 'wrong'), 'password authentication failed'],
+  ['leads nowhere', () => 'postgres://truckroll_move:wrong@127.0.0.1:1/truckroll', 'could not connect'],
+])('says before the copy that FROM_DATABASE_URL %s', async (_, url, says) => {
+  const { code, stderr } = await move([], { also: { FROM_DATABASE_URL: url() } });
+  expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`other cell's PostgreSQL cannot read here: .*${says}`))]);
+  expect(stderr).not.toContain('wrong');
+  expect(await traces()).toEqual([]);
 });
 
 test('refuses a cell with a server for each service, before anything is copied', async () => {

@@ -8,7 +8,7 @@ import { askAll } from '../leaving/services.ts';
 import type { Cell } from './cells.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
 import { placesOf } from './places.ts';
-import { problemsOfRights } from './rights.ts';
+import { problemsOfReading, problemsOfRights } from './rights.ts';
 import { TRAIL, hasRows, sizeOf, tablesOf, type SizeOfRows } from './tables.ts';
 
 export interface Plan {
@@ -49,6 +49,8 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
   // Without them the rest cannot be looked at.
   const rights = await problemsOfRights(from, to);
   if (rights.length > 0) return rights;
+  const reading = await problemsOfReading(from, to, companyId);
+  if (reading.length > 0) return reading;
   const problems: string[] = [];
   for (const { session } of [from, to])
     await askAll(session, FreezeServiceService, 'move companies', (service) => service.getFreeze({ company_id: companyId }));

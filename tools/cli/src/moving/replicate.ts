@@ -8,6 +8,7 @@ import { LOG, type MovedTable } from './tables.ts';
 const LOOK_MS = 50;
 /** Maximum restarts of a subscription that has stopped, and the pause in ms after each. A conflict stops it again each time. */
 const [MOST_TRIES, AGAIN_MS] = [3, 1000];
+const READING_TIMEOUT = '10s';
 
 export const nameOf = (companyId: string): string => `move_${companyId.replaceAll('-', '')}`;
 const logOf = (name: string): string => `${name}_log`;
@@ -64,9 +65,30 @@ export async function subscribe(to: Cell, companyId: string, sourceUrl: string):
   if (await isSubscribed(to, companyId)) return;
   // The copy's transactions have ended, so the changes since its snapshot follow.
   const settings = `copy_data = false, create_slot = false, slot_name = '${name}', streaming = off, disable_on_error = true`;
-  const connection = `connection '${sourceUrl.replaceAll("'", "''")}'`;
-  const text = `create subscription ${name} ${connection} publication ${name}, ${logOf(name)} with (${settings})`;
+  const text = `create subscription ${name} ${connectionTo(sourceUrl)} publication ${name}, ${logOf(name)} with (${settings})`;
   await unlogged(to, async () => void (await to.db.query({ text })));
+}
+
+const connectionTo = (sourceUrl: string): string => `connection '${sourceUrl.replaceAll("'", "''")}'`;
+
+/** Why a subscription could not read there, as PostgreSQL says it. The one that finds out is rolled back. */
+export async function readingFault(to: Cell, companyId: string, sourceUrl: string): Promise<string | undefined> {
+  const name = `${nameOf(companyId)}_trial`;
+  const text = `create subscription ${name} ${connectionTo(sourceUrl)} publication ${name} with (copy_data = false, create_slot = false, slot_name = none, enabled = false)`;
+  let fault: string | undefined;
+  await unlogged(to, async () => {
+    await to.db.query({ text: 'begin' });
+    try {
+      await to.db.query({ text: `set local statement_timeout = '${READING_TIMEOUT}'` });
+      await to.db.query({ text });
+    } catch (error) {
+      const { message, detail } = ((error as Error).cause ?? error) as { message: string; detail?: string };
+      fault = `${message} ${detail ?? ''}`.replaceAll(/\s+/g, ' ').replace(/[. ]+$/, '');
+    } finally {
+      await to.db.query({ text: 'rollback' });
+    }
+  });
+  return fault;
 }
 
 /**

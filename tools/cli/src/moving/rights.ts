@@ -2,12 +2,13 @@
 import { owners } from '@truckroll/contract';
 import { parseDatabaseUrl } from '@truckroll/postgres';
 import type { Cell } from './cells.ts';
+import { readingFault } from './replicate.ts';
 
 /** Where the other cell's PostgreSQL reads what changes here, with which role and password. */
 export const sourceUrl = ({ session, url }: Cell): string => session.secret('FROM_DATABASE_URL') ?? url;
 
 export async function problemsOfRights(from: Cell, to: Cell): Promise<string[]> {
-  return [...(await problemsOfRole(from)), ...(await problemsOfRole(to)), ...(await problemsOfSource(from)), ...(await problemsOfTarget(to, sourceUrl(from)))];
+  return [...(await problemsOfRole(from)), ...(await problemsOfRole(to)), ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];
 }
 
 /**
@@ -29,42 +30,32 @@ async function problemsOfRole({ title, db }: Cell): Promise<string[]> {
 }
 
 async function problemsOfSource(from: Cell): Promise<string[]> {
-  const { user } = credentialsOf(sourceUrl(from));
-  const { rows } = await from.db.query<{ replicates: boolean; creates: boolean; reads: boolean | null; ends: boolean | null }>({
+  const reader = decodeURIComponent(new URL(parseDatabaseUrl(sourceUrl(from))?.urls[0] ?? from.url).username);
+  const { rows } = await from.db.query<{ replicates: boolean; creates: boolean; ends: boolean | null }>({
     text: `select (select rolreplication or rolsuper from pg_roles where rolname = current_user) as replicates,
         has_database_privilege(current_database(), 'create') as creates,
-        (select rolreplication or rolsuper from pg_roles where rolname = $1) as reads,
         (select pg_has_role(oid, 'usage') from pg_roles where rolname = $1) as ends`,
-    values: [user],
+    values: [reader],
   });
-  const { replicates, creates, reads, ends } = rows[0]!;
+  const { replicates, creates, ends } = rows[0]!;
   return named([
     [!replicates, 'The role of DATABASE_URL may not replicate: alter role … replication.'],
     [!creates, 'The role of DATABASE_URL may not create a publication: grant create on database … to it.'],
-    [replicates && user !== '' && reads !== true, `The role ${user} of FROM_DATABASE_URL may not replicate: alter role ${user} replication.`],
-    [ends === false, `The role of DATABASE_URL may not end what ${user} of FROM_DATABASE_URL reads: grant ${user} to it.`],
+    [ends === false, `The role of DATABASE_URL may not end what ${reader} of FROM_DATABASE_URL reads: grant ${reader} to it.`],
   ]);
 }
 
-async function problemsOfTarget({ db }: Cell, url: string): Promise<string[]> {
-  const { rows } = await db.query<{ superuser: boolean; subscribes: boolean }>({
-    text: `select (select rolsuper from pg_roles where rolname = current_user) as superuser,
-        pg_has_role('pg_create_subscription', 'usage') and has_database_privilege(current_database(), 'create') as subscribes`,
+async function problemsOfTarget({ db }: Cell): Promise<string[]> {
+  const { rows } = await db.query<{ subscribes: boolean }>({
+    text: `select pg_has_role('pg_create_subscription', 'usage') and has_database_privilege(current_database(), 'create') as subscribes`,
   });
-  const { superuser, subscribes } = rows[0]!;
-  const { user, password } = credentialsOf(url);
-  return named([
-    [!subscribes, 'The role of TO_DATABASE_URL may not subscribe: grant pg_create_subscription to it, and create on the database.'],
-    [
-      !superuser && (user === '' || password === ''),
-      "FROM_DATABASE_URL names no user or no password, so the other cell's PostgreSQL cannot read with it: postgres://user:password@host/database.",
-    ],
-  ]);
+  return named([[!rows[0]!.subscribes, 'The role of TO_DATABASE_URL may not subscribe: grant pg_create_subscription to it, and create on the database.']]);
 }
 
-function credentialsOf(text: string): { user: string; password: string } {
-  const { username, password } = new URL(parseDatabaseUrl(text)?.urls[0] ?? text);
-  return { user: decodeURIComponent(username), password };
+/** Before the copy, because the subscription is made after it. */
+export async function problemsOfReading(from: Cell, to: Cell, companyId: string): Promise<string[]> {
+  const fault = await readingFault(to, companyId, sourceUrl(from));
+  return fault === undefined ? [] : [`The other cell's PostgreSQL cannot read here: ${fault}. Correct FROM_DATABASE_URL, its role, or who may connect.`];
 }
 
 const named = (problems: readonly (readonly [boolean, string])[]): string[] => problems.flatMap(([is, text]) => (is ? [text] : []));
