@@ -44,6 +44,9 @@ await runMain(async () => {
   const receiver = await startReceiver();
   try {
     const cells = await startCells(say, { WEBHOOK_ALLOWED_TARGETS: receiver.target, CHANGES_PER_MINUTE: '1000000' });
+    const keep = (seen: object): void => {
+      for (const cell of [cells.home, cells.west]) say(`  kept in ${keepEvidence(cell, `move ${cell.operator['CELL']}`, seen)}`);
+    };
     try {
       const { wrong, figures } = await runCampaign(cells, receiver, {
         moves: moves!,
@@ -55,12 +58,15 @@ await runMain(async () => {
         say,
       });
       say(describeViolations(wrong));
-      if (wrong.length > 0) for (const cell of [cells.home, cells.west]) say(`  kept in ${keepEvidence(cell, `move ${cell.operator['CELL']}`, { wrong })}`);
+      if (wrong.length > 0) keep({ wrong });
       const kinds = Object.fromEntries([...Map.groupBy(wrong, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]));
       process.stdout.write(
         `${wrong.length === 0 ? 'passed' : 'failed'}\nfigures: ${JSON.stringify({ seed, records, ...figures, violations: wrong.length, ...kinds })}\n`,
       );
       return wrong.length === 0 ? 0 : 1;
+    } catch (error) {
+      keep({ error: String(error) });
+      throw error;
     } finally {
       await cells.close();
     }

@@ -17,12 +17,15 @@ export interface World {
 export interface WorldSize {
   readonly visits: number;
   readonly technicians: number;
+  /** Called when the company exists, before anything of it is published. */
+  readonly created?: (company: TestCompany) => Promise<void>;
 }
 
 const ids = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
 
-export async function makeWorld(installation: Running, { visits, technicians }: WorldSize): Promise<World> {
+export async function makeWorld(installation: Running, { visits, technicians, created }: WorldSize): Promise<World> {
   const company = await createCompany(installation.channel('integrations'), 'America/Chicago');
+  await created?.(company);
   const scheduling = installation.channel('scheduling');
   const store = async (path: string, records: readonly line.Line[]): Promise<void> => {
     const { problems } = await importRecords(scheduling, company.id, path, records);

@@ -102,12 +102,8 @@ async function differences({ home, west }: Cells, companyId: string): Promise<Wr
 async function wrongDigests({ client, store }: FollowedCopy): Promise<Wrong[]> {
   await until(
     'the copy to be complete',
-    () =>
-      client.sync(store).then(
-        () => true,
-        () => false,
-      ),
-    Boolean,
+    () => client.sync(store).catch((error: unknown) => error),
+    (found) => !(found instanceof Error),
     HANG,
   );
   const compared = await client.verify(store);
