@@ -142,24 +142,16 @@ async function scan(
       from (select ${version}, kind, id, changed_at from record_changes where company_id = ${company}) c
       where (version, kind, id) > ($2, $3, $4) and version < $5 order by version, kind, id limit $6)`;
   // A company that has moved has read none of the changes that all companies share. They are few.
-  const raised = sharedFrom === undefined ? 'version' : 'greatest(version, $8) as version';
-  const place = sharedFrom === undefined ? 8 : 9;
+  // PostgreSQL refuses a value that the statement does not name.
+  const lowest = shared.length === 0 ? undefined : sharedFrom;
+  const raised = lowest === undefined ? 'version' : 'greatest(version, $8) as version';
+  const place = lowest === undefined ? 8 : 9;
   const { rows } = await database.of(companyId).query<Scanned>({
-    name: `scan_changes_${shared.length}${sharedFrom === undefined ? '' : '_moved'}`,
+    name: `scan_changes_${shared.length}${lowest === undefined ? '' : '_moved'}`,
     text: `select version + $7 as version, kind, id, changed_at
       from (${[one('$1'), ...shared.map((_, index) => one(`$${index + place}`, raised))].join(' union all ')}) logged
       order by logged.version, kind, id limit $6`,
-    values: [
-      companyId,
-      after.version - added,
-      after.kind,
-      after.id,
-      below - added,
-      most,
-      added,
-      ...(sharedFrom === undefined ? [] : [sharedFrom - added]),
-      ...shared,
-    ],
+    values: [companyId, after.version - added, after.kind, after.id, below - added, most, added, ...(lowest === undefined ? [] : [lowest - added]), ...shared],
   });
   return rows;
 }
