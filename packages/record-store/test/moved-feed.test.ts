@@ -170,6 +170,17 @@ async function stock(cell: Cell): Promise<string[]> {
   return cats;
 }
 
+test('a service without kinds that all companies share reads a company that has moved', async () => {
+  const cats = await stock(one);
+  await move(one, two);
+  const feed = feedOf(two.database, 'cats', 'dogs');
+  for (const part of feed.parts) await part.start();
+  const own = new Reader();
+  own.positions = ['cats', 'dogs'].map(beginning);
+  expect((await own.drain({ ...two, feed })).filter((each) => each.startsWith('cats'))).toHaveLength(cats.length);
+  for (const part of feed.parts) await part.stop();
+});
+
 test.each(['up', 'down'])(
   'a cursor stays valid over a move %s: it shows what has changed since, deletions too, and nothing twice but what all companies share',
   async (way) => {
