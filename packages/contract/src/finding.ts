@@ -76,7 +76,11 @@ export function isSearch(text: string): boolean {
   return wordsIn(folded(text)).length > 0;
 }
 
+/** Characters of a telephone number in any spelling. Patterns take as much time as the square of its length. */
+const LONGEST_SPELLING = 64;
+
 export function isPhoneSpelling(text: string): boolean {
+  if (text.length > LONGEST_SPELLING) return false;
   const { digits } = phoneIn(text);
   return PHONE_SPELLING.test(dialled(text)) && digits.length >= FEWEST_PHONE_DIGITS && digits.length <= PHONE_DIGITS + 1;
 }

@@ -164,7 +164,7 @@ test.each<[Parameters<typeof formatProblem>[0], string[], string[]]>([
       '5125550100 x4',
       'tel:+15125550100;ext=4',
     ],
-    ['', '555010', '1'.repeat(17), 'x5125550100', '+1+5125550100', '5125550100 y4'],
+    ['', '555010', '1'.repeat(17), 'x5125550100', '+1+5125550100', '5125550100 y4', `5125550100${' '.repeat(55)}`],
   ],
   ['revision', ['0'.repeat(64)], ['0'.repeat(63), '0'.repeat(65), 'F'.repeat(64)]],
 ])('the format %s takes %j, and nothing of %j', (format, good, bad) => {
