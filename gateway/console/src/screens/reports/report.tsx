@@ -95,7 +95,7 @@ function OverTime({ view, query, figures: { periods, total } }: Part) {
     ...view.columns.map((each) => ({ title: each.title, numeric: true, cell: ({ now }: PeriodFigures) => figureOf(now, each) })),
     ...(compare ? beforeColumns<PeriodFigures>(measure) : []),
   ];
-  const isNothing = periods.every(({ now, before }) => view.columns.every(({ key }) => !now[key] && !before?.[key]));
+  const isNothing = periods.every(({ now, before }) => [measure, ...view.columns].every(({ key }) => !now[key] && !before?.[key]));
   if (isNothing)
     return (
       <section aria-labelledby="over-time">
