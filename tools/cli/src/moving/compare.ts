@@ -7,16 +7,16 @@ import { LOG, TRAIL, tablesOf, type MovedTable } from './tables.ts';
 /** By table, what was not found equal in it: parts, or of the trail rows. */
 export type Unequal = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Hexadecimal digits of a row's digest that name its part: while others change, nearly all of 4,096 parts are found equal. */
+/** Hexadecimal digits of the digest of a row's key that name its part: while others change, nearly all of 4,096 parts are found equal. */
 const DIGITS = 3;
 /** More are not missing because they have just been added. */
 const MOST_MISSING = 10_000;
 
 /**
- * Number of rows and a digest of them, in whatever order they are, by parts: a row belongs to one by its content. Versions count as shown: stored ones differ
- * (docs/adr/0027).
+ * Number of rows and a digest of them, in whatever order they are, by parts. A row belongs to one by its key, so that a row that is missing there makes
+ * the same part unequal whatever changes in it meanwhile. Versions count as shown: stored ones differ (docs/adr/0027).
  */
-async function digestsOf({ db }: Cell, { name, schema, table, key, names }: MovedTable, companyId: string): Promise<Map<string, string>> {
+async function digestsOf({ db }: Cell, { name, schema, table, key, names, identity }: MovedTable, companyId: string): Promise<Map<string, string>> {
   const versions = table === LOG ? 'version' : 'change_version';
   const added = names.includes(versions) ? await addedIn(db, schema, companyId) : 0;
   const values = names.flatMap((column) => {
@@ -24,10 +24,12 @@ async function digestsOf({ db }: Cell, { name, schema, table, key, names }: Move
     // A version of events of the other database, which is forgotten.
     return table === 'names' && column === 'version' ? [] : [column];
   });
+  // A record's row in the log has another version in each database.
+  const identified = table === LOG ? ['kind', 'id'] : identity;
   // The source compacts its log during the move, and the other cell does later.
   const latest = `(select distinct on (kind, id) * from ${name} where ${key} = $1 order by kind, id, version desc, changed_at desc)`;
   const { rows } = await db.query<{ part: string; digest: string }>({
-    text: `select left(md5, ${DIGITS}) as part, count(*) || ' ' || sum(('x' || right(md5, 16))::bit(64)::bigint::numeric) as digest
+    text: `select left(md5(row(${identified.join(', ')})::text), ${DIGITS}) as part, count(*) || ' ' || sum(('x' || right(md5, 16))::bit(64)::bigint::numeric) as digest
       from ${table === LOG ? latest : name} t, md5(row(${values.join(', ')})::text) where ${key} = $1 group by 1`,
     values: [companyId],
   });

@@ -13,6 +13,8 @@ export interface MovedTable {
   /** Names and types, in order. */
   readonly columns: string;
   readonly names: readonly string[];
+  /** Names of the primary key's columns. */
+  readonly identity: readonly string[];
 }
 
 /** The log of the change feed, in each schema. */
@@ -28,11 +30,13 @@ export async function tablesOf(db: Queryable): Promise<readonly MovedTable[]> {
   const { rows } = await db.query<MovedTable>({
     text: `select format('%I.%I', n.nspname, c.relname) as name, n.nspname::text as schema, c.relname::text as table, k.attname::text as key,
         string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' order by a.attnum) as columns,
-        array_agg(quote_ident(a.attname) order by a.attnum) as names
+        array_agg(quote_ident(a.attname) order by a.attnum) as names,
+        coalesce(array_agg(quote_ident(a.attname) order by a.attnum) filter (where a.attnum = any(p.indkey)), '{}') as identity
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       join pg_attribute k on k.attrelid = c.oid and not k.attisdropped
         and k.attname = case when n.nspname = 'integrations' and c.relname = 'companies' then 'id' else 'company_id' end
       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      left join pg_index p on p.indrelid = c.oid and p.indisprimary
       where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> all($2)
       group by n.nspname, c.relname, k.attname order by n.nspname = 'integrations' and c.relname = any($3), n.nspname, c.relname`,
     values: [owners, Object.keys(STAYS), ACCESS],
