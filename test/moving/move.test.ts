@@ -56,13 +56,12 @@ async function move(
   };
   const [from, to] = back ? [there, here] : [here, there];
   const env = { ...environment(from, ''), ...environment(to, 'TO_'), ...also };
-  const signal = new AbortController().signal;
   const code = await run(['--json', 'company', 'move', id, ...args], {
     env,
     cwd: tmpdir(),
     stdout: { write: (text) => (stdout += text) },
     stderr: { write, isTTY: false },
-    signal,
+    signal: new AbortController().signal,
   });
   return { code, stdout, words };
 }
@@ -367,6 +366,9 @@ test(
     const name = (await companiesThere.listCompanies({ id: moving.id })).companies[0]!.name;
     await expect(companiesThere.deleteCompany({ id: moving.id, name })).rejects.toThrow('is being moved');
     expect((await move(['--check'], { back: true })).words.join()).toContain('run it again with --confirm first, in the cell that it left');
+    await rowsOf(there, 'update integrations.moves set arrives = false where company_id = $1', moving.id);
+    expect((await move(['--confirm'])).words.join()).toContain('knows nothing of the move');
+    await rowsOf(there, 'update integrations.moves set arrives = true where company_id = $1', moving.id);
     await expect(move(['--confirm'], { dies: 'deleting' })).rejects.toThrow(Died);
     expect(await move(['--confirm'])).toMatchObject({ code: 0, words: [expect.stringContaining('deleting')] });
     expect(await counts(here, moving)).toEqual({});

@@ -226,6 +226,7 @@ async function remove({ session, from, to, id, signal }: Move, state: MoveState 
       EXIT.refused,
     );
   }
+  if (state.step === 'moved') await requireArriving(to, id);
   await enter(from, id, 'deleting');
   session.note('deleting: what is left of the company here');
   await removeRows(from, id, true, signal);

@@ -1,4 +1,5 @@
 // Progress of a move: a row of integrations.moves in each cell. The source's row names the step that is next, or under way.
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Cell } from './cells.ts';
 
 /** In order. Up to `closing` the move can be given up. */
@@ -33,8 +34,9 @@ export async function forget({ db }: Cell, companyId: string): Promise<void> {
   await db.query({ text: 'delete from integrations.moves where company_id = $1', values: [companyId] });
 }
 
-/** Throws unless the company is arriving in the cell: its rows there may be deleted. */
+/** Throws unless the cell knows that the company arrives or has arrived: without that, its rows there are not those of this move. */
 export async function requireArriving({ db, title }: Cell, companyId: string): Promise<void> {
   const { rowCount } = await db.query({ text: 'select from integrations.moves where company_id = $1 and arrives', values: [companyId] });
-  if (rowCount === 0) throw new Error(`${title} knows nothing of the move`);
+  if (rowCount === 0)
+    throw new Failure(`${title} knows nothing of the move, as after a restore of its database. Nothing of the company was deleted.`, EXIT.refused);
 }
