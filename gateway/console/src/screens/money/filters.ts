@@ -22,7 +22,7 @@ export const dayAfter = (query: URLSearchParams, name: string): string | undefin
 /** What an input says that cannot be read. */
 export const UNREADABLE = { search: '', date: 'Give a whole date.', dollars: 'Give an amount in dollars, such as 120.50.' } as const;
 
-/** What is wrong with the filters of an address, by name. Nothing is asked for by them. */
+/** Faults of the filters in an address, by name. A list with faults sends no request. */
 export function faultsOf(filters: readonly Filter[], query: URLSearchParams): ReadonlyMap<string, string> {
   const faults = new Map<string, string>();
   for (const { name, type = 'search', since = '' } of filters) {
