@@ -18,7 +18,7 @@ const now = (of: any): Promise<any> => read(`job-appointments/${of.id}`);
 const EVE = 'Eve Lane (eve.lane@example.com)';
 const choosesEve = (): Promise<string[]> => page.select('#team_member_id', eves[1].id);
 
-/** Runs `during`, and resolves to the writes that the page sent meanwhile. */
+/** Runs `during`. Resolves to the writes that the page sent while it ran. */
 async function writesDuring(during: () => Promise<void>): Promise<string[]> {
   const sent: string[] = [];
   const listen = (request: HTTPRequest): void => void (request.method() === 'POST' && sent.push(request.url()));
@@ -81,7 +81,7 @@ test('proposes times within the arrival window, and offers to work outside it on
 describe('a technician who works elsewhere at the time', () => {
   const elsewhere = `V-13, Núñez Residence, ${clock(at(14))} – ${clock(at(16))}`;
 
-  test('is warned of as soon as it is chosen', async () => {
+  test('shows a warning once the technician is chosen', async () => {
     await openAdding(beside['number'], 'Eve');
     await choosesEve();
     await shows(page, `${EVE} works elsewhere at this time`);

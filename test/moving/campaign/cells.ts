@@ -1,4 +1,4 @@
-// Two cells that share Kafka, Redis and one gateway, each with a PostgreSQL and services of its own.
+// Two cells that share Kafka, Redis and one gateway, each with its own PostgreSQL and services.
 import { addressVariable, owners } from '@truckroll/contract';
 import type { Say } from '@truckroll/local-stack';
 import { Installation } from '../../faults/system/installation.ts';

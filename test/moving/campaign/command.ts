@@ -1,4 +1,4 @@
-// `truckroll company move` in a process of its own, which can be killed.
+// `truckroll company move` in its own process, which can be killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

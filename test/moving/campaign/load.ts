@@ -86,7 +86,7 @@ function following<T extends object>(current: () => T): T {
 export interface FollowedCopy {
   readonly store: SqliteStore;
   readonly client: Client;
-  /** How often the feed was answered with 410. */
+  /** Number of answers 410 of the feed. */
   gone: number;
   readonly ended: Promise<void>;
 }

@@ -177,7 +177,7 @@ type History = Parameters<typeof checkAll>[0]['history'];
 const acknowledgedAt = (history: History): number[] =>
   history.filter((attempt) => isAcknowledged(attempt) && attempt.answer?.replayed !== true).map(({ endedAt }) => endedAt);
 
-/** How long each step took, in seconds, with what was said within the pause. */
+/** Seconds of each step, with what was said within the pause. */
 function stepsOf({ to, said }: Moved): string {
   const shown = said.filter(({ line }) => STEPS.some((step) => line.startsWith(`${step}:`)) || IN_THE_PAUSE.some((begin) => line.startsWith(begin)));
   return shown.map(({ at, line }, i) => `${line.split(':')[0]} ${(((shown[i + 1]?.at ?? to) - at) / 1000).toFixed(2)}`).join(', ');
@@ -197,7 +197,7 @@ function pauses(moved: readonly Moved[], history: History, own: readonly Probed[
   return figures;
 }
 
-/** Of moves without a kill. */
+/** Figures of moves without a kill. */
 function neighboursOf(
   moved: readonly Moved[],
   calm: { from: number; to: number },
