@@ -9,7 +9,7 @@ export interface CellCalls {
   readonly calls: Pick<Callers<typeof CellAdminServiceService>, 'describeCell' | 'switchCompany'>;
 }
 
-/** From now on gateways hold the company's requests, for at most a second. Give the cell that is to serve the company first, then the one that serves the company now. */
+/** From now on gateways hold the company's requests, for at most a second. Give the new cell of the company first, then its present one. */
 export async function beginSwitch(companyId: string, cells: readonly CellCalls[]): Promise<void> {
   for (const { name, calls } of cells) {
     const from = placeIn(name, companyId, await calls.describeCell({}));

@@ -71,7 +71,7 @@ export async function subscribe(to: Cell, companyId: string, sourceUrl: string):
 
 const connectionTo = (sourceUrl: string): string => `connection '${sourceUrl.replaceAll("'", "''")}'`;
 
-/** Why a subscription could not read there, as PostgreSQL says it. The one that finds out is rolled back. */
+/** PostgreSQL's reason why a subscription could not read there, found by one that is rolled back. */
 export async function readingFault(to: Cell, companyId: string, sourceUrl: string): Promise<string | undefined> {
   const name = `${nameOf(companyId)}_trial`;
   const text = `create subscription ${name} ${connectionTo(sourceUrl)} publication ${name} with (copy_data = false, create_slot = false, slot_name = none, enabled = false)`;
