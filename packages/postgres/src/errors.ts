@@ -41,6 +41,9 @@ export function isContention(error: unknown): boolean {
   return error instanceof StatementError && (error.sqlState === '40001' || error.sqlState === '40P01');
 }
 
+/** SQLSTATE of PostgreSQL for what it cannot understand, and of PgBouncer for whatever makes it end a connection. */
+const PROTOCOL_VIOLATION = '08P01';
+
 /** SQLSTATEs, or classes, of temporary failures: connections, resources, shutdown, timeouts, a standby, refused log-ins, a database being restored. */
 const PASSING_STATES = ['08', '28', '53', '57', '58', '55P03', '25006', '3D000', '25P03'];
 
@@ -78,7 +81,8 @@ export function translateDatabaseError(error: unknown): Error {
   if (error instanceof pg.DatabaseError) {
     const state = error.code ?? 'XX000';
     if (error.constraint === FROZEN) return companyIsFrozen(error);
-    if (PASSING_STATES.some((prefix) => state.startsWith(prefix))) return ApiError.unavailable(error);
+    const isPassing = state === PROTOCOL_VIOLATION ? error.severity === 'FATAL' : PASSING_STATES.some((prefix) => state.startsWith(prefix));
+    if (isPassing) return ApiError.unavailable(error);
     return new StatementError(state, error.constraint, error);
   }
   const code = (error as NodeJS.ErrnoException).code ?? ((error as AggregateError).errors as NodeJS.ErrnoException[] | undefined)?.[0]?.code;

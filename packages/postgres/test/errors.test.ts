@@ -51,6 +51,12 @@ test.each([
   expect([isUnavailable(error), error.message]).toEqual([false, `PostgreSQL refused a statement (${state ?? 'XX000'} thing_pkey)`]);
 });
 
+test('a protocol violation is unavailable only if the connection ended, as PgBouncer says of whatever ended it', () => {
+  const violation = Object.assign(refused('08P01'), { severity: 'ERROR' });
+  expect(translateDatabaseError(violation)).toMatchObject({ sqlState: '08P01' });
+  expect(isUnavailable(translateDatabaseError(Object.assign(violation, { severity: 'FATAL' })))).toBe(true);
+});
+
 test.each([
   ['40001', true],
   ['40P01', true],
