@@ -10,6 +10,11 @@ const AHEAD = 10 ** 12;
 const LOCK_MS = 500;
 const AGAIN_MS = 1000;
 
+/** Why the company cannot be moved now. */
+export class CannotMove extends Error {
+  override readonly name = 'CannotMove';
+}
+
 interface MovedFeed {
   readonly source: Queryable;
   readonly target: Queryable;
@@ -28,7 +33,7 @@ interface MovedFeed {
  * until the target compacts it: publish insertions only, and compare the row with the highest version of each kind and id.
  *
  * Repeating it changes nothing, until `arrive`. Returns what the triggers subtract from `change_version` and `record_changes.version`: to compare rows,
- * add it to the target's. Errors: an error that says why the company cannot be moved now; the signal's, while a table is in use.
+ * add it to the target's. Errors: CannotMove; the signal's, while a table is in use.
  */
 export async function chooseShift(moved: MovedFeed, signal: AbortSignal): Promise<number> {
   const { source, target, schema, companyId } = moved;
@@ -37,12 +42,12 @@ export async function chooseShift(moved: MovedFeed, signal: AbortSignal): Promis
     [target, 'target'],
   ] as const) {
     const kinds = await feedInPreparation(db, schema);
-    if (kinds.length > 0) throw new Error(`the feed of ${kinds.join(', ')} in ${schema} of the ${where} is still being prepared`);
+    if (kinds.length > 0) throw new CannotMove(`the feed of ${kinds.join(', ')} in ${schema} of the ${where} is still being prepared`);
   }
   const [here, there] = [await stateOf(source, moved), await stateOf(target, moved)];
   const from = here.next + AHEAD;
   if (from > Number.MAX_SAFE_INTEGER - VERSIONS_OF_EPOCH)
-    throw new RangeError('the company has used up the versions of its change feed: it cannot be moved again');
+    throw new CannotMove('the company has used up the versions of its change feed: it cannot be moved again');
   // A row of a company that has arrived is from an earlier stay.
   const { rows } = await target.query<{ added: number }>({
     text: `insert into ${schema}.shifts as h (company_id, added, lowest, shared_from, arrived_epoch, epochs) values ($1, $2, $3, $4, null, $5)
@@ -62,14 +67,15 @@ export async function chooseShift(moved: MovedFeed, signal: AbortSignal): Promis
 
 /**
  * To be called when the source is frozen and all its rows have arrived, before the target is read. Cursors that the source has issued are valid
- * there from then on, and a restore of the source until now is taken into account. Repeating it changes nothing. Errors: an error if the target would
+ * there from then on, and a restore of the source until now is taken into account. Repeating it changes nothing. Errors: CannotMove if the target would
  * show lower versions than the source: `leave` the target, delete the copied rows and choose again.
  */
 export async function arrive(moved: MovedFeed): Promise<void> {
   const { source, target, schema, companyId } = moved;
   const [here, there] = [await stateOf(source, moved), await stateOf(target, moved)];
-  if (there.shift === null) throw new Error(`the versions of the company ${companyId} in ${schema} were not chosen`);
-  if (there.below < here.next) throw new Error(`the source has assigned too many versions since those of the company ${companyId} in ${schema} were chosen`);
+  if (there.shift === null) throw new CannotMove(`the versions of the company ${companyId} in ${schema} were not chosen`);
+  if (there.below < here.next)
+    throw new CannotMove(`the source has assigned too many versions since those of the company ${companyId} in ${schema} were chosen`);
   await target.query({
     text: `update ${schema}.shifts set lowest = $2, arrived_epoch = $3, epochs = $4 where company_id = $1`,
     values: [companyId, here.lowest, there.storedEpoch, here.epoch - there.storedEpoch],

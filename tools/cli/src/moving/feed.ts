@@ -1,5 +1,5 @@
 // The company's change feed goes on in the other cell, which stores other versions than it shows (docs/adr/0027).
-import { arrive, chooseShift, endArrival, leave } from '@truckroll/change-feed';
+import { CannotMove, arrive, chooseShift, endArrival, leave } from '@truckroll/change-feed';
 import { owners } from '@truckroll/contract';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Queryable } from '@truckroll/postgres';
@@ -35,8 +35,7 @@ export async function addedIn(db: Queryable, schema: string, companyId: string):
   return rows[0]?.added ?? 0;
 }
 
-/** Errors of PostgreSQL and of the signal have names of their own. */
 function explain(error: unknown): never {
-  if (!(error instanceof Error) || !['Error', 'RangeError'].includes(error.name)) throw error;
+  if (!(error instanceof CannotMove)) throw error;
   throw new Failure(`The change feed cannot move, so the company stays: ${error.message}. Give up with --abort.`, EXIT.refused, error);
 }
