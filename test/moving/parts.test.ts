@@ -8,6 +8,7 @@ import { publishErasuresOf } from '../../services/integrations/src/restored.ts';
 import { asReplica, openCell, type Cell } from '../../tools/cli/src/moving/cells.ts';
 import { unequalIn, type Unequal } from '../../tools/cli/src/moving/compare.ts';
 import { problemsOfDeadLetters } from '../../tools/cli/src/moving/dead-letters.ts';
+import { shiftFeed } from '../../tools/cli/src/moving/feed.ts';
 import { inOrderOfRemoval } from '../../tools/cli/src/moving/remove.ts';
 import { TRAIL, tablesOf } from '../../tools/cli/src/moving/tables.ts';
 import { SERVICES } from '../../tools/cli/src/restored/renew.ts';
@@ -94,6 +95,31 @@ test('a trail is equal if nothing of it is missing in the other cell', async () 
   expect([tables(await unequal(missing)), tables(await unequal())]).toEqual([[], []]);
 });
 
+test('an entry of the trail that changes after it was found missing is not held against the copy', async () => {
+  const one = { id: randomUUID(), company: MOVING, action: 'key.created', person: randomUUID(), before: 'a' };
+  await entry(from, one);
+  const missing = await unequal();
+  expect(tables(missing)).toEqual([TRAIL]);
+  const change = `update ${TRAIL} set before = 'b' where id = $1`;
+  await asReplica(from, (batch) => batch(async (db) => void (await db.query({ text: change, values: [one.id] }))));
+  await entry(to, { ...one, before: 'b' });
+  expect(tables(await unequal(missing))).toEqual([]);
+});
+
+test('no entry of a trail is left out, however many are missing', async () => {
+  const many = `insert into ${TRAIL} (company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id)
+    select $1, '2026-11-01'::timestamptz + n * interval '1 ms', lpad(n::text, 32, '0')::uuid, 'OPERATOR', 'o', 'o', 'x', 'x', 'x' from generate_series($2::int, $3) n`;
+  await sql(from, many, MOVING, 1, 25_000);
+  const missing = await unequal();
+  expect(tables(missing)).toEqual([TRAIL]);
+  expect(missing.get(TRAIL)!.size).toBeLessThan(20_000);
+  await sql(to, many, MOVING, 1, 24_999);
+  const last = await unequal(missing);
+  expect([...last.get(TRAIL)!]).toEqual([expect.stringContaining('000000025000')]);
+  await sql(to, many, MOVING, 25_000, 25_000);
+  expect(tables(await unequal(last))).toEqual([]);
+});
+
 test('rows that were found equal once are not compared again, and those that never were are', async () => {
   const [table, same, missing] = ['billing.erased_people', randomUUID(), randomUUID()];
   for (const id of [same, missing]) await sql(from, `insert into ${table} (company_id, kind, id) values ($1, 'accounts', $2)`, MOVING, id);
@@ -113,6 +139,15 @@ test('rows that were found equal once are not compared again, and those that nev
   await copy(missing);
   expect(tables(await unequal(first))).toEqual([]);
   expect(tables(await unequal())).toEqual([table]);
+});
+
+test('only what the feed says itself is a reason why a company stays', async () => {
+  const shift = (): Promise<void> => shiftFeed(from, to, OTHER, new AbortController().signal);
+  await expect(shift()).rejects.toThrow('The change feed cannot move, so the company stays: the feed of');
+  for (const cell of [from, to]) for (const owner of owners) await sql(cell, `update ${owner}.catch_up set complete = true`);
+  const tooHigh = `insert into ${owners[0]}.shifts (company_id, added, lowest, shared_from, epochs) values ($1, 2 ^ 60, 0, 0, 0)`;
+  await sql(from, tooHigh, OTHER);
+  await expect(shift()).rejects.toThrow(RangeError);
 });
 
 test('publishes the erasures of people of the company, and of no other', async () => {

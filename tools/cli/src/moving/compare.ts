@@ -1,16 +1,17 @@
 // Whether both cells have the same rows of the company. It asks the catalog for tables itself, so that it finds one that was not copied.
-import { inTransaction, type Cell } from './cells.ts';
-import { batchesOf } from './copy.ts';
+import { formatInstant } from '@truckroll/contract';
+import type { Cell } from './cells.ts';
 import { addedIn } from './feed.ts';
 import { LOG, TRAIL, tablesOf, type MovedTable } from './tables.ts';
 
-/** By table, what was not found equal in it: parts, or of the trail rows. */
+/** By table, what was not found equal in it: parts, or of the trail entries, by time and id. */
 export type Unequal = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Hexadecimal digits of the digest of a row's key that name its part: while others change, nearly all of 4,096 parts are found equal. */
 const DIGITS = 3;
-/** More are not missing because they have just been added. */
-const MOST_MISSING = 10_000;
+/** Number of entries of the trail in one read. If at least this number is missing, which is more than was added just now, all are compared again. */
+const PAGE = 10_000;
+const BEFORE_ALL = '-infinity 00000000-0000-0000-0000-000000000000';
 
 /**
  * Number of rows and a digest of them, in whatever order they are, by parts. A row belongs to one by its key, so that a row that is missing there makes
@@ -42,7 +43,7 @@ export async function unequalIn(from: Cell, to: Cell, companyId: string, among?:
   for (const table of await tablesOf(from.db)) {
     const before = among?.get(table.name);
     if (among !== undefined && before === undefined) continue;
-    const parts = await (table.name === TRAIL ? lacking(from, to, companyId, table, before) : unequalParts(from, to, companyId, table, before));
+    const parts = await (table.name === TRAIL ? lacking(from, to, companyId, before) : unequalParts(from, to, companyId, table, before));
     if (parts.size > 0) found.set(table.name, parts);
   }
   return found;
@@ -54,23 +55,34 @@ async function unequalParts(from: Cell, to: Cell, companyId: string, table: Move
   return new Set([...parts].filter((part) => left.get(part) !== right.get(part)));
 }
 
-/** Rows that are missing there. It may have others. */
-async function lacking(from: Cell, to: Cell, companyId: string, table: MovedTable, before: ReadonlySet<string> | undefined): Promise<Set<string>> {
-  const missing = async (rows: readonly string[]): Promise<string[]> => {
-    const { rows: found } = await to.db.query<{ row: string }>({
-      text: `select s::text as row from unnest($2::${TRAIL}[]) s where not exists (
-        select from ${TRAIL} t where t.company_id = $1 and t.at = s.at and t.id = s.id and t::text = s::text) limit ${MOST_MISSING}`,
-      values: [companyId, rows],
-    });
-    return found.map(({ row }) => row);
-  };
-  if (before !== undefined) return new Set(await missing([...before]));
-  return await inTransaction(from, ['begin isolation level repeatable read read only'], async (source) => {
-    const found = new Set<string>();
-    for await (const { rows } of batchesOf(source, table, companyId)) {
-      for (const row of await missing(rows)) found.add(row);
-      if (found.size >= MOST_MISSING) break;
-    }
-    return found;
+/** Entries that are missing there or differ. It may have others. They are all that there are if they are fewer than `PAGE`. */
+async function lacking(from: Cell, to: Cell, companyId: string, before?: ReadonlySet<string>): Promise<Set<string>> {
+  if (before !== undefined && before.size < PAGE) {
+    const [at, ids] = [0, 1].map((part) => [...before].map((place) => place.split(' ')[part]));
+    const these = '(t.at, t.id) in (select * from unnest($2::timestamptz[], $3::uuid[]))';
+    return new Set(differing(await entriesIn(from, companyId, these, at, ids), await entriesIn(to, companyId, these, at, ids)));
+  }
+  const found = new Set<string>();
+  for (let after = BEFORE_ALL; found.size < PAGE; ) {
+    const left = await entriesIn(from, companyId, `(t.at, t.id) > ($2, $3) order by t.at, t.id limit ${PAGE}`, ...after.split(' '));
+    const last = [...left.keys()].at(-1);
+    if (last === undefined) break;
+    const right = await entriesIn(to, companyId, '(t.at, t.id) > ($2, $3) and (t.at, t.id) <= ($4, $5)', ...`${after} ${last}`.split(' '));
+    for (const place of differing(left, right)) found.add(place);
+    after = last;
+  }
+  return found;
+}
+
+/** Digests of entries, by time and id. */
+type Entries = ReadonlyMap<string, string>;
+
+const differing = (left: Entries, right: Entries): string[] => [...left.keys()].filter((place) => left.get(place) !== right.get(place));
+
+async function entriesIn({ db }: Cell, companyId: string, which: string, ...values: unknown[]): Promise<Entries> {
+  const { rows } = await db.query<{ at: number; id: string; digest: string }>({
+    text: `select at, id, md5(t::text) as digest from ${TRAIL} t where company_id = $1 and ${which}`,
+    values: [companyId, ...values],
   });
+  return new Map(rows.map(({ at, id, digest }) => [`${formatInstant(at)} ${id}`, digest]));
 }

@@ -40,7 +40,7 @@ export async function copyRows({ from, to, companyId, tables, snapshot, signal, 
 }
 
 /** In the caller's transaction. */
-export async function* batchesOf(source: Queryable, { name, key }: MovedTable, companyId: string): AsyncGenerator<{ rows: string[]; bytes: number }> {
+async function* batchesOf(source: Queryable, { name, key }: MovedTable, companyId: string): AsyncGenerator<{ rows: string[]; bytes: number }> {
   await source.query({ text: `declare moved no scroll cursor for select t::text as row from ${name} t where ${key} = '${companyId}'` });
   for (let most = FIRST_ROWS; ; ) {
     const { rows } = await source.query<{ row: string }>({ text: `fetch ${most} from moved` });
