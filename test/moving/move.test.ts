@@ -1,78 +1,40 @@
 // A company moves to another cell and back while it is read and written, and the command dies in each of its steps. Two cells: each has a
 // PostgreSQL, topics and services, and one gateway knows both.
-import { randomBytes, randomUUID } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { addressVariable, owners } from '@truckroll/contract';
+import { owners } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { Watchdog, runFolder } from '@truckroll/local-stack';
-import { Database, migrate } from '@truckroll/postgres';
-import { freshDatabase, testCaller } from '@truckroll/testing';
+import { Database } from '@truckroll/postgres';
+import { freshDatabase } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import * as line from '../../services/scheduling/test/records.ts';
-import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
+import type { Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { tablesOf } from '../../tools/cli/src/moving/tables.ts';
-import { run } from '../../tools/cli/src/run.ts';
 import { fill, operatorsCommand } from '../leaving/fill.ts';
 import { SCHEMAS } from '../support/components.ts';
-import { startLogicalPostgres } from '../support/logical-postgres.ts';
-import { newStorage, startSystem, type System, type TestCompany } from '../support/system.ts';
+import type { System, TestCompany } from '../support/system.ts';
+import { Died, environment, rowsOf, runMove, startTwoCells, tracesIn, type Outcome, type TwoCells } from './two-cells.ts';
 
 const MINUTES = 60_000;
 
-const folder = runFolder('move-runs');
-const watchdog = new Watchdog();
-watchdog.deleteAtEnd(folder);
+let cells: TwoCells;
 let here: System;
 let there: System;
 let receiver: Receiver;
 let moving: TestCompany;
 let other: TestCompany;
 
-async function startDatabase(name: string): Promise<string> {
-  const url = await startLogicalPostgres(join(folder, name), watchdog);
-  for (const { schema, migrations } of SCHEMAS) await migrate({ url, schema, sets: migrations });
-  return url;
-}
-
-class Died extends Error {}
-
-type Outcome = { readonly code: number; readonly stdout: string; readonly words: readonly string[] };
-
 /** The command, which dies when it says something that begins with `dies`. */
 async function move(
   args: readonly string[],
   { dies, id = moving.id, back = false, also = {} }: { dies?: string; id?: string; back?: boolean; also?: Record<string, string | undefined> } = {},
 ): Promise<Outcome> {
-  let stdout = '';
-  const words: string[] = [];
-  const write = (word: string): void => {
-    words.push(word);
-    if (dies !== undefined && word.startsWith(dies)) throw new Died(word);
-  };
   const [from, to] = back ? [there, here] : [here, there];
-  const env = { ...environment(from, ''), ...environment(to, 'TO_'), ...also };
-  const code = await run(['--json', 'company', 'move', id, ...args], {
-    env,
-    cwd: tmpdir(),
-    stdout: { write: (text) => (stdout += text) },
-    stderr: { write, isTTY: false },
-    signal: new AbortController().signal,
-  });
-  return { code, stdout, words };
+  return await runMove([id, ...args], { ...environment(from, ''), ...environment(to, 'TO_'), ...also }, dies);
 }
-
-function environment(system: System, prefix: string): Record<string, string> {
-  const addresses = Object.entries(system.gatewayEnvironment).filter(([name]) => name.endsWith('_ADDRESS'));
-  const all = [...addresses, ['DATABASE_URL', system.serviceEnvironment['DATABASE_URL']!] as const, ['CALL_CREDENTIAL', testCaller('operator').text] as const];
-  return Object.fromEntries(all.map(([name, value]) => [prefix + name, value]));
-}
-
-const rowsOf = async <R = Record<string, any>>(system: System, text: string, ...values: unknown[]) => (await system.database.query<R>({ text, values })).rows;
 
 /** Number of rows of the company, by table that has any. */
 async function counts(system: System, company: TestCompany): Promise<Record<string, number>> {
@@ -87,20 +49,6 @@ async function counts(system: System, company: TestCompany): Promise<Record<stri
 /** Without its trail, which entries reach a second or two late. */
 async function countsOfOther(): Promise<Record<string, number>> {
   const { 'integrations.audit_events': _, ...found } = await counts(here, other);
-  return found;
-}
-
-/** What is left of a move, except how the feed of the company is shown where it lives. */
-async function traces(): Promise<unknown[]> {
-  const found: unknown[] = [];
-  for (const system of [here, there]) {
-    found.push(...(await rowsOf(system, 'select slot_name from pg_replication_slots')));
-    found.push(...(await rowsOf(system, 'select pubname from pg_publication')));
-    found.push(...(await rowsOf(system, 'select subname from pg_subscription')));
-    found.push(...(await rowsOf(system, 'select company_id from integrations.moves union select company_id from integrations.company_places')));
-    for (const owner of owners) found.push(...(await rowsOf(system, `select company_id from ${owner}.frozen_companies`)));
-    found.push(...(await rowsOf(system, `select tgname from pg_trigger where tgname like any(array['frozen%', 'arriving%'])`)));
-  }
   return found;
 }
 
@@ -154,26 +102,13 @@ async function record(system: System, company: TestCompany): Promise<string> {
 }
 
 beforeAll(async () => {
-  const [left, right] = await Promise.all([startDatabase('here'), startDatabase('there')]);
-  receiver = await startReceiver((response) => void response.writeHead(204).end());
-  // Both cells read what the other one has encrypted.
-  const secretKey = randomBytes(32);
-  const settings = { webhookAllowedTargets: [receiver.target] };
-  there = await startSystem({ ...settings, storage: { ...newStorage(right), secretKey }, cell: 'west' });
-  const CELLS = owners.map((owner) => `west/${owner}=${there.gatewayEnvironment[addressVariable(owner)]}`).join();
-  here = await startSystem({ ...settings, storage: { ...newStorage(left), secretKey }, cell: 'home', gatewaySettings: { CELL: 'home', CELLS } });
-  // What was published in a cell is applied before a company leaves it.
-  for (const system of [here, there]) await system.startDispatcher();
+  cells = await startTwoCells('move-runs');
+  ({ here, there, receiver } = cells);
   [moving, other] = [await here.createCompany(), await here.createCompany()];
   await fill(here, receiver, moving, 'Quillfeather', 3);
   expect((await here.importRecords(other, 'accounts', [line.account(), line.account()])).created).toBe(2);
 }, 3 * MINUTES);
-afterAll(async () => {
-  await here?.stop();
-  await there?.stop();
-  await receiver?.close();
-  await watchdog.stopAll();
-}, MINUTES);
+afterAll(() => cells?.stop(), MINUTES);
 
 test('refuses what could not end well, before it changes anything', async () => {
   await rowsOf(there, `insert into billing.catch_up (task, subject) values ('feed', 'refunds of before')`);
@@ -182,21 +117,13 @@ test('refuses what could not end well, before it changes anything', async () => 
   expect((await move([], { id: randomUUID() })).words.join()).toContain('There is no company');
   expect((await move(['--abort'])).words.join()).toContain('No move');
   expect((await move(['--confirm'])).words.join()).toContain('has not been moved');
-  const own = { ...environment(here, ''), ...environment(here, 'TO_') };
-  let said = '';
-  const io = {
-    env: own,
-    cwd: tmpdir(),
-    stdout: { write: () => undefined },
-    stderr: { write: (text: string) => (said += text) },
-    signal: new AbortController().signal,
-  };
-  expect(await run(['company', 'move', moving.id], io)).toBe(1);
-  expect(said).toContain('the same database');
-  const { TO_BILLING_ADDRESS: _, ...without } = { ...environment(here, ''), ...environment(there, 'TO_') };
-  expect(await run(['company', 'move', moving.id], { ...io, env: without })).toBe(2);
-  expect(said).toContain('Set TO_BILLING_ADDRESS');
-  expect(await traces()).toEqual([]);
+  expect((await move([], { also: environment(here, 'TO_') })).words.join()).toContain('the same database');
+  const without = await move([], { also: { TO_BILLING_ADDRESS: undefined } });
+  expect([without.code, without.words.join()]).toEqual([2, expect.stringContaining('Set TO_BILLING_ADDRESS')]);
+  expect((await move([], { also: { FROM_DATABASE_URL: 'host=127.0.0.1 user=reader' } })).words.join()).toContain(
+    'FROM_DATABASE_URL is no address of a database',
+  );
+  expect(await tracesIn(here, there)).toEqual([]);
 });
 
 test(
@@ -210,7 +137,7 @@ test(
     expect((await move([], { also })).words.join()).toContain('of the other cell froze the company in another database');
     for (const owner of owners) expect(await rowsOf(there, `select from ${owner}.frozen_companies`)).toEqual([]);
     expect(await move(['--abort'], { also })).toMatchObject({ code: 0 });
-    expect(await traces()).toEqual([]);
+    expect(await tracesIn(here, there)).toEqual([]);
     await third.drop();
   },
   MINUTES,
@@ -240,7 +167,7 @@ test(
     await expect(move(['--abort'], { dies: 'giving up' })).rejects.toThrow(Died);
     expect((await move([])).words.join()).toContain('run --abort again');
     expect(await move(['--abort'])).toMatchObject({ code: 0 });
-    expect([await traces(), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
+    expect([await tracesIn(here, there), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
     expect(await countsOfOther()).toEqual(before);
   },
   2 * MINUTES,
@@ -249,6 +176,12 @@ test(
 test(
   'can be given up until the other cell takes the company over, and its requests are answered here again',
   async () => {
+    await expect(move([], { dies: 'copying' })).rejects.toThrow(Died);
+    // As in a database of before.
+    await rowsOf(there, 'delete from integrations.moves');
+    expect((await move([])).words.join()).toContain('knows nothing of the move');
+    expect(await rowsOf(there, 'select company_id from scheduling.frozen_companies')).toEqual([]);
+    expect(await move(['--abort'])).toMatchObject({ code: 0 });
     await expect(move([], { dies: 'closing' })).rejects.toThrow(Died);
     // The freeze is prepared, so that it need not wait for transactions of others.
     expect((await rowsOf(here, `select from pg_trigger where tgname like 'frozen%'`)).length).toBeGreaterThan(100);
@@ -261,17 +194,19 @@ test(
     expect(await move(['--abort'])).toMatchObject({ code: 0 });
     expect(await read()).toBe('200');
     await record(here, moving);
-    expect([await traces(), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
+    expect([await tracesIn(here, there), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
   },
   2 * MINUTES,
 );
+
+const DEAD_LETTER = `insert into billing.parked_event (consumer, topic, partition, log_offset, key, headers, reason)
+  values ('billing', 't', 0, 1, $1, '{"id":"1"}', 'a defect')`;
 
 test(
   'can be given up without the other cell, and stops at a dead letter',
   async () => {
     await expect(move([], { dies: 'closing' })).rejects.toThrow(Died);
-    const letter = `insert into billing.parked_event (consumer, topic, partition, log_offset, key, headers, reason) values ('billing', 't', 0, 1, $1, '{"id":"1"}', 'a defect')`;
-    await rowsOf(here, letter, `${moving.id}/accounts/1`);
+    await rowsOf(here, DEAD_LETTER, `${moving.id}/accounts/1`);
     expect((await move([])).words.join()).toContain('dead letters of the company (billing 1)');
     await record(here, moving);
     await rowsOf(here, `delete from billing.parked_event where reason = 'a defect'`);
@@ -285,10 +220,13 @@ test(
     await record(here, moving);
     await rowsOf(here, `insert into integrations.moves (company_id, arrives, other, step) values ($1, false, $2, 'giving up')`, moving.id, state!['other']);
     expect(await move(['--abort'])).toMatchObject({ code: 0 });
-    expect([await traces(), await counts(there, moving)]).toEqual([[], {}]);
+    expect([await tracesIn(here, there), await counts(there, moving)]).toEqual([[], {}]);
   },
   2 * MINUTES,
 );
+
+const LATE_ENTRY = `insert into integrations.audit_events (company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id, after)
+  values ($1, now(), gen_random_uuid(), 'OPERATOR', 'o', 'o', 'late', $2, $3, $4)`;
 
 /** What it says at the end of each step, or in it. */
 const DEATHS = ['copied', 'comparing', 'frozen', 'the other cell has everything', 'the company works', 'clearing'];
@@ -325,12 +263,28 @@ test(
       insert into integrations.audit_events (company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id)
       select company_id, asked_at, gen_random_uuid(), 'OPERATOR', 'o', 'o', 'person.erased', kind, id from p`;
     await rowsOf(here, erased, ...Object.values(person));
+    const late = { ...person, id: randomUUID() };
     for (const dies of DEATHS) {
       await expect(move([], { dies })).rejects.toThrow(Died);
       // As it does when it loses its connection to a server that restarts.
       if (dies === 'comparing') await rowsOf(there, `alter subscription move_${moving.id.replaceAll('-', '')} disable`);
     }
+    // A late entry of this cell names a person who was erased in the other one.
+    await rowsOf(
+      there,
+      'insert into integrations.erased_people (company_id, kind, id, asked_at, ended_at) values ($1, $2, $3, now(), now())',
+      ...Object.values(late),
+    );
+    await rowsOf(here, LATE_ENTRY, ...Object.values(late), JSON.stringify({ id: late.id, name: 'Quillfeather' }));
+    await rowsOf(here, DEAD_LETTER.replaceAll('billing', 'integrations'), `${moving.id}/accounts/1`);
+    expect((await move([])).words.join()).toMatch(/the move cannot end:.*dead letters of the company \(integrations 1\)/s);
+    await rowsOf(here, `delete from integrations.parked_event where reason = 'a defect'`);
     expect(await move([])).toMatchObject({ code: 0, stdout: expect.stringContaining('"step":"moved"') });
+    await until('the late entry without the name', async () => {
+      await there.channel('integrations').client(ErasureServiceService).getPerson(late);
+      const [entry] = await rowsOf(there, 'select after from integrations.audit_events where object_id = $1', late.id);
+      return entry!['after'].includes('Erased person');
+    });
     const before = acknowledged.length;
     await until(
       'requests there',
@@ -359,6 +313,29 @@ test(
 );
 
 test(
+  'deletes nothing after a restore of the other cell, and goes on after one of this cell',
+  async () => {
+    await rowsOf(there, `update integrations.moves set arrives = false`);
+    expect((await move(['--confirm'])).words.join()).toContain('knows nothing of the move');
+    expect((await move(['--abort'])).words.join()).toContain('has rows of the company');
+    await rowsOf(there, `update integrations.moves set arrives = true, step = 'complete'`);
+    expect((await move(['--confirm'])).words.join()).toContain('does not have all of the company');
+    await rowsOf(there, `update integrations.moves set step = 'open'`);
+    // The company works there, and this cell believes that it is still here.
+    await rowsOf(here, `update integrations.moves set step = 'copying'`);
+    await rowsOf(here, 'delete from integrations.company_places');
+    for (const owner of owners) await rowsOf(here, `delete from ${owner}.frozen_companies`);
+    expect((await move(['--abort'])).words.join()).toContain('in the other cell already');
+    const { 'scheduling.accounts': accounts } = await counts(there, moving);
+    expect(await move([])).toMatchObject({ code: 0, stdout: expect.stringContaining('"step":"moved"') });
+    expect(await counts(there, moving)).toMatchObject({ 'scheduling.accounts': accounts });
+    await expect(record(here, moving)).rejects.toMatchObject({ status: 503 });
+    expect(await read()).toBe('200');
+  },
+  MINUTES,
+);
+
+test(
   'deletes the company here when that is confirmed, and nothing of another',
   async () => {
     const before = await countsOfOther();
@@ -366,14 +343,12 @@ test(
     const name = (await companiesThere.listCompanies({ id: moving.id })).companies[0]!.name;
     await expect(companiesThere.deleteCompany({ id: moving.id, name })).rejects.toThrow('is being moved');
     expect((await move(['--check'], { back: true })).words.join()).toContain('run it again with --confirm first, in the cell that it left');
-    await rowsOf(there, 'update integrations.moves set arrives = false where company_id = $1', moving.id);
-    expect((await move(['--confirm'])).words.join()).toContain('knows nothing of the move');
-    await rowsOf(there, 'update integrations.moves set arrives = true where company_id = $1', moving.id);
+    expect(await operatorsCommand(there, ['company', 'freeze', moving.id])).toMatchObject({ code: 1, stderr: expect.stringContaining('is being moved') });
     await expect(move(['--confirm'], { dies: 'deleting' })).rejects.toThrow(Died);
     expect(await move(['--confirm'])).toMatchObject({ code: 0, words: [expect.stringContaining('deleting')] });
     expect(await counts(here, moving)).toEqual({});
     expect(await countsOfOther()).toEqual(before);
-    expect(await traces()).toEqual([]);
+    expect(await tracesIn(here, there)).toEqual([]);
     expect(await read()).toBe('200');
     expect((await here.get(other, '/v1/accounts?limit=1')).status).toBe(200);
     const { companies } = await there.channel('integrations').client(CompanyAdminServiceService).listCompanies({});
@@ -393,8 +368,23 @@ test(
     expect(await move(['--confirm'], { back: true })).toMatchObject({ code: 0 });
     expect(await read()).toBe('200');
     await expectNextChange(here, cursor);
-    expect([await traces(), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
+    expect([await tracesIn(here, there), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
     await record(here, moving);
+  },
+  2 * MINUTES,
+);
+
+test(
+  'goes on here if the other cell was restored after it took the company over',
+  async () => {
+    await expect(move([], { dies: 'clearing' })).rejects.toThrow(Died);
+    await record(there, moving);
+    await rowsOf(there, `update integrations.moves set step = 'arriving'`);
+    expect((await move([])).words.join()).toContain('does not have all of the company');
+    expect(await move(['--abort'])).toMatchObject({ code: 0 });
+    expect(await read()).toBe('200');
+    await record(here, moving);
+    expect([await tracesIn(here, there), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
   },
   2 * MINUTES,
 );

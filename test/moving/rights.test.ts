@@ -203,6 +203,9 @@ test(
     const roles = `select rolname from pg_roles where rolsuper and rolname not in ('truckroll')`;
     expect([...(await sql(urls.here, roles)), ...(await sql(urls.there, roles))]).toEqual([]);
     expect(await move(['--check'])).toMatchObject({ code: 0, stderr: '' });
+    await expect(move([], { dies: 'following' })).rejects.toThrow('died');
+    const also = { FROM_DATABASE_URL: as('here', 'truckroll_move', 'wrong') };
+    expect(await move([], { also })).toMatchObject({ code: 1, stderr: expect.stringMatching(/cannot read here: .*password authentication failed/) });
     await expect(move([], { dies: 'frozen' })).rejects.toThrow('died');
     expect(JSON.parse((await move(['--status'])).stdout)).toMatchObject({ step: 'closing', slot: { read: true } });
     expect(await move(['--abort'])).toMatchObject({ code: 0 });

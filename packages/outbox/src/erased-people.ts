@@ -62,6 +62,8 @@ export function idsIn(documents: Iterable<Uint8Array>): string[] {
   return [...ids];
 }
 
+const FROM_THE_BEGINNING = 'ended_at = null, step = 0, after = null, last = false, waits_in = null, changed_at = clock_timestamp()';
+
 /**
  * Marks the person: from now on imports do not store the record, and a task erases what is stored; again, if the request is newer than the
  * last one. Returns false if nothing changes.
@@ -71,9 +73,18 @@ export async function markPersonErased(tx: Queryable, { companyId, kind, id, ask
     name: 'mark_person_erased',
     text: `insert into erased_people as p (company_id, kind, id, asked_at) values ($1, $2, $3, $4)
       on conflict (company_id, kind, id) do update
-        set asked_at = excluded.asked_at, ended_at = null, step = 0, after = null, last = false, waits_in = null, changed_at = clock_timestamp()
+        set asked_at = excluded.asked_at, ${FROM_THE_BEGINNING}
         where p.asked_at < excluded.asked_at`,
     values: [companyId, kind, id, formatInstant(askedAt)],
   });
   return rowCount === 1;
+}
+
+/** Restarts the erasures of the company's people that were requested since this time, in microseconds, or in the hour before it: clocks differ. */
+export async function erasePeopleAgain(tx: Queryable, companyId: string, since: number): Promise<void> {
+  await tx.query({
+    name: 'erase_people_again',
+    text: `update erased_people set ${FROM_THE_BEGINNING} where company_id = $1 and asked_at >= $2::timestamptz - interval '1 hour'`,
+    values: [companyId, formatInstant(since)],
+  });
 }

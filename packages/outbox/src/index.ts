@@ -11,6 +11,7 @@ export {
   ERASED_LAST_NAME,
   ERASED_PERSON,
   PERSON_ERASED,
+  erasePeopleAgain,
   erasedPeopleAmong,
   idsIn,
   markPersonErased,

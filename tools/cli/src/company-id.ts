@@ -8,5 +8,8 @@ export function companyIdOf(given: string): string {
 }
 
 export function beingMoved(id: string): Failure {
-  return new Failure(`The company ${id} is being moved: run \`truckroll company move\` with --abort or to its end first.`, EXIT.refused);
+  return new Failure(
+    `The company ${id} is being moved: first end that, by \`truckroll company move\` and then with --confirm, or give it up with --abort.`,
+    EXIT.refused,
+  );
 }

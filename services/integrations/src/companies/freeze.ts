@@ -64,5 +64,6 @@ export async function refuseFreezing(tx: Queryable, id: string): Promise<void> {
 export async function refuseMoving(tx: Queryable, id: string): Promise<void> {
   const { rowCount } = await tx.query({ name: 'is_moving', text: 'select from moves where company_id = $1', values: [id] });
   if (rowCount === 0) return;
-  throw new ApiError('INVALID_REQUEST', 'The company is being moved: run `truckroll company move` with --abort or to its end first.', { status: 409 });
+  const message = 'The company is being moved: first end that, by `truckroll company move` and then with --confirm, or give it up with --abort.';
+  throw new ApiError('INVALID_REQUEST', message, { status: 409 });
 }

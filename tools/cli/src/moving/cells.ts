@@ -89,16 +89,20 @@ export async function asReplica<T>(cell: Cell, work: (batch: (change: (db: Query
   }
 }
 
+/** The services that accept changes of the company in this database. */
+export async function openServices({ db }: Cell, companyId: string): Promise<Owner[]> {
+  const open: Owner[] = [];
+  for (const owner of owners) {
+    const text = `select from ${owner}.frozen_companies where company_id = $1 and closed_at is not null`;
+    const { rowCount } = await db.query({ text, values: [companyId] });
+    if (rowCount === 0) open.push(owner);
+  }
+  return open;
+}
+
 /** Throws Failure unless the services of the cell, which have frozen the company, use this database. */
 export async function requireSameDatabase(cell: Cell, companyId: string): Promise<void> {
-  const strangers: Owner[] = [];
-  for (const owner of owners) {
-    const { rowCount } = await cell.db.query({
-      text: `select from ${owner}.frozen_companies where company_id = $1 and closed_at is not null`,
-      values: [companyId],
-    });
-    if (rowCount === 0) strangers.push(owner);
-  }
+  const strangers = await openServices(cell, companyId);
   if (strangers.length === 0) return;
   throw new Failure(
     `${strangers.join(', ')} of ${cell.title} froze the company in another database than its DATABASE_URL names: correct one of the two.`,

@@ -9,7 +9,7 @@ import type { Cell } from './cells.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
 import { placesOf } from './places.ts';
 import { problemsOfReading, problemsOfRights } from './rights.ts';
-import { TRAIL, hasRows, sizeOf, tablesOf, type SizeOfRows } from './tables.ts';
+import { sizeOf, tablesOf, tablesWith, type SizeOfRows } from './tables.ts';
 
 export interface Plan {
   readonly tables: readonly (SizeOfRows & { readonly table: string })[];
@@ -70,9 +70,7 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
       `The schemas differ (${differ.join(', ') || 'tables are missing here'}): bring both cells to the same release, and run \`truckroll migrate\`.`,
     ];
   }
-  const inTheWay: string[] = [];
-  // Operators' calls there are recorded in the trail, also those of before.
-  for (const table of tables) if (table.name !== TRAIL && (await hasRows(to.db, table, companyId))) inTheWay.push(table.name);
+  const inTheWay = await tablesWith(to.db, companyId);
   if (inTheWay.length > 0)
     problems.push(`The other cell has rows of the company in ${inTheWay.join(', ')}: end the earlier move there with --confirm, or its deletion.`);
   return [...problems, ...(await problemsOfFeed(from)), ...(await problemsOfFeed(to)), ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];

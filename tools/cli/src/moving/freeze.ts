@@ -34,8 +34,6 @@ export async function freezeCompany(session: Session, given: string): Promise<vo
 
 export async function unfreezeCompany(session: Session, given: string): Promise<void> {
   const { id, company, states } = await look(session, given);
-  const { moving } = await session.client('integrations', CellAdminServiceService).describeCell({});
-  if (moving.includes(id)) throw beingMoved(id);
   if (company?.frozen_at == null && states.every(({ begun }) => !begun)) throw new Failure(`The company ${id} is not frozen.`, EXIT.refused);
   const left = await unfreezeIn(session, id, company !== undefined);
   const triggers = left.map(({ service, tables }) => `${service} still has triggers on ${tables.join(', ')}, which refuse nothing: run this again later.`);
@@ -116,6 +114,9 @@ async function look(session: Session, given: string) {
   const found = await askAll(session, FreezeServiceService, 'freeze companies', (service) =>
     service.getFreeze({ company_id: id }, { signal: session.io.signal }),
   );
+  // It could not be unfrozen: a move freezes it too.
+  const { moving } = await session.client('integrations', CellAdminServiceService).describeCell({});
+  if (moving.includes(id)) throw beingMoved(id);
   const { companies } = await session.client('integrations', CompanyAdminServiceService).listCompanies({ id });
   const company: CompanyAccount | undefined = companies[0];
   return { id, company, states: [...found.values()].map(({ state }) => state ?? { begun: false, closed: false }) };

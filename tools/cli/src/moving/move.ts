@@ -7,11 +7,12 @@ import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { counted, createProgress, duration } from '@truckroll/integrator-cli/terminal/progress';
 import { table } from '@truckroll/integrator-cli/terminal/table';
 import { forgetCallersOf, publishErasuresOf } from '@truckroll/integrations/restored';
+import { erasePeopleAgain } from '@truckroll/outbox';
 import { Database, isUnavailable, type Transaction } from '@truckroll/postgres';
 import { publishNamesOf } from '@truckroll/scheduling/restored';
 import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
-import { openCell, otherSession, requireSameDatabase, type Cell } from './cells.ts';
+import { openCell, openServices, otherSession, requireSameDatabase, type Cell } from './cells.ts';
 import { check, type Plan } from './check.ts';
 import { unequalIn, type Unequal } from './compare.ts';
 import { copyRows, makeDaysOf } from './copy.ts';
@@ -23,9 +24,9 @@ import { removeRows } from './remove.ts';
 import { hurry, isSubscribed, nameOf, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
 import { sourceUrl } from './rights.ts';
 import { inWords, slotOf, type Slot } from './slot.ts';
-import { STEPS, begin, enter, forget, requireArriving, stateOf, type MoveState, type MoveStep } from './state.ts';
+import { STEPS, arrivalOf, begin, enter, forget, requireArrival, stateOf, type Arrival, type MoveState, type MoveStep } from './state.ts';
 import { carryOver } from './switch.ts';
-import { tablesOf } from './tables.ts';
+import { tablesOf, tablesWith } from './tables.ts';
 
 export interface MoveOptions {
   readonly check?: true;
@@ -87,8 +88,16 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
     showPlan(session, id, await check(from, to, id), true);
     state = await begin(from, to, id);
   }
-  for (let at = STEPS.indexOf(state.step as (typeof STEPS)[number]); at < STEPS.indexOf('moved'); at++) {
+  let at = STEPS.indexOf(state.step as (typeof STEPS)[number]);
+  if (at < STEPS.indexOf('opening') && (await arrivalOf(from, to, id)) === 'open') {
+    session.note('this cell was restored: the company is in the other one already, and is frozen here again');
+    await freezeIn(session, id);
+    at = STEPS.indexOf('opening');
+    await enter(from, id, 'opening');
+  }
+  for (; at < STEPS.indexOf('moved'); at++) {
     const step = STEPS[at] as keyof typeof WORK;
+    requireArrival(await arrivalOf(from, to, id), WORK[step].needs);
     session.note(`${step}: ${WORK[step].says}`);
     await WORK[step].work(move);
     await enter(from, id, STEPS[at + 1]!);
@@ -96,22 +105,21 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
   report(session, id, await stateOf(from, id), await slotOf(from, id));
 }
 
-const WORK: Readonly<Record<Exclude<MoveStep, 'moved' | 'deleting' | 'giving up'>, { says: string; work: (move: Move) => Promise<void> }>> = {
-  copying: { says: 'the company works here, and its rows are copied', work: copy },
-  following: { says: 'the other cell follows what changes, and both are compared', work: follow },
-  closing: { says: 'the company is frozen here until it is open there', work: close },
+const WORK: Readonly<Record<Exclude<MoveStep, 'moved' | 'deleting' | 'giving up'>, { needs: Arrival; says: string; work: (move: Move) => Promise<void> }>> = {
+  copying: { needs: 'arriving', says: 'the company works here, and its rows are copied', work: copy },
+  following: { needs: 'arriving', says: 'the other cell follows what changes, and both are compared', work: follow },
+  closing: { needs: 'arriving', says: 'the company is frozen here until it is open there', work: close },
   // From here on the company is there: this step repeats only what opens it.
-  opening: { says: 'the other cell takes the company over', work: open },
-  clearing: { says: 'subscription, slot and publication are removed', work: clear },
+  opening: { needs: 'complete', says: 'the other cell takes the company over', work: open },
+  clearing: { needs: 'open', says: 'subscription, slot and publication are removed', work: clear },
 };
 
 /** The other cell refuses the company's requests, and leaves its rows alone, from before the first one is there. */
 async function copy({ session, from, to, id, signal }: Move): Promise<void> {
   await closeIn(to.session, id);
   await requireSameDatabase(to, id).catch((error: unknown) => thaw(to, id, false, error));
-  // What a command that died has copied, out of a snapshot that is lost.
-  await requireArriving(to, id);
   await announce(from, to, id);
+  // What a command that died has copied, out of a snapshot that is lost.
   await removeRows(to, id, false, signal);
   await makeDaysOf(from, to);
   await shiftFeed(from, to, id, signal);
@@ -159,6 +167,7 @@ async function compare(move: Move): Promise<Unequal> {
 /** The pause begins here: it ends when the other cell is open. */
 async function close(move: Move): Promise<void> {
   const { session, from, to, id, signal } = move;
+  await enter(to, id, 'arriving');
   await freezeIn(from.session, id);
   await requireSameDatabase(from, id).catch((error: unknown) => thaw(from, id, true, error));
   session.note('frozen');
@@ -178,9 +187,11 @@ async function close(move: Move): Promise<void> {
   await hold(from, to, id);
   await carryOver(from, to, id);
   session.note('the other cell has everything');
+  await enter(to, id, 'complete');
 }
 
 async function open({ session, from, to, id, signal }: Move): Promise<void> {
+  await enter(to, id, 'open');
   // Before gateways send requests there.
   await acceptIn(to.session, id, true);
   await livesThere(from, to, id);
@@ -211,11 +222,22 @@ async function inService({ url }: Cell, schema: Owner, work: (tx: Transaction) =
 async function clear({ from, to, id, signal }: Move): Promise<void> {
   if (await isSubscribed(to, id)) {
     await untilTrailIsComplete(from.session, id);
+    // Late entries of the trail: when they are retried, they are added here, and sent there.
+    const letters = await problemsOfDeadLetters(from, id);
+    if (letters.length > 0) {
+      throw new Failure(
+        ['The company works in the other cell, but the move cannot end:', ...letters, 'After that, run this command again.'].join('\n  '),
+        EXIT.refused,
+      );
+    }
     await untilApplied(from, to, id, signal);
   }
   await unsubscribe(to, id);
   await unpublish(from, id, signal);
   await feedHasArrived(to, id, signal);
+  // Late entries of the trail came from this cell, which does not know the erasures that were requested in the other one.
+  const { began_at: beganAt } = (await stateOf(from, id))!;
+  await inService(to, 'integrations', (tx) => erasePeopleAgain(tx, id, beganAt));
 }
 
 /** `--confirm`: deletes what is left here. */
@@ -226,7 +248,7 @@ async function remove({ session, from, to, id, signal }: Move, state: MoveState 
       EXIT.refused,
     );
   }
-  if (state.step === 'moved') await requireArriving(to, id);
+  if (state.step === 'moved') requireArrival(await arrivalOf(from, to, id), 'open');
   await enter(from, id, 'deleting');
   session.note('deleting: what is left of the company here');
   await removeRows(from, id, true, signal);
@@ -242,16 +264,19 @@ async function remove({ session, from, to, id, signal }: Move, state: MoveState 
 
 /** `--abort`: the company stays here, and what has arrived there is deleted. */
 async function giveUp({ session, from, to, id, signal }: Move, state: MoveState | undefined): Promise<void> {
-  requireAbortable(id, state);
+  const arrival = await arrivalOf(from, to, id);
+  requireAbortable(id, state, arrival === 'open' || state?.step === 'deleting');
+  if (arrival === undefined) await requireNothing(to, id);
   await enter(from, id, 'giving up');
   session.note('giving up: the company stays here');
   await staysHere(from, to, id);
   await unfreezeIn(from.session, id, true);
   await unsubscribe(to, id);
   await unpublish(from, id, signal);
-  // Missing if it died between the two deletions below.
-  const { rowCount } = await to.db.query({ text: 'select from integrations.moves where company_id = $1 and arrives', values: [id] });
-  if (rowCount > 0) {
+  // Not if it died between the two deletions below.
+  if (arrival !== undefined) {
+    // A restore may have ended its freeze.
+    if ((await openServices(to, id)).length > 0) await closeIn(to.session, id);
     await removeRows(to, id, false, signal);
     await feedLeaves(to, id, signal);
     await forgetPlace(to, id);
@@ -267,7 +292,8 @@ async function giveUpAlone(session: Session, id: string): Promise<void> {
   const from = await openCell('this cell', session);
   try {
     await alone({ from, id });
-    requireAbortable(id, await stateOf(from, id));
+    const state = await stateOf(from, id);
+    requireAbortable(id, state, ['opening', 'clearing', 'moved', 'deleting'].includes(state?.step ?? ''));
     await enter(from, id, 'giving up');
     session.note('giving up: the company stays here');
     await staysHere(from, undefined, id);
@@ -280,10 +306,20 @@ async function giveUpAlone(session: Session, id: string): Promise<void> {
   }
 }
 
-function requireAbortable(id: string, state: MoveState | undefined): void {
+/** `gone`: the other cell takes the company's requests, or did. */
+function requireAbortable(id: string, state: MoveState | undefined, gone: boolean): void {
   if (state === undefined) throw new Failure(`No move of the company ${id} is under way.`, EXIT.refused);
-  if (['copying', 'following', 'closing', 'giving up'].includes(state.step)) return;
-  throw new Failure(`The company ${id} is in the other cell already: go on without --abort. The way back is another move.`, EXIT.refused);
+  if (gone) throw new Failure(`The company ${id} is in the other cell already: go on without --abort. The way back is another move.`, EXIT.refused);
+}
+
+/** Throws Failure if the other cell, which knows nothing of the move, has rows of the company: they are of another time, or the newest. */
+async function requireNothing({ db }: Cell, id: string): Promise<void> {
+  if ((await tablesWith(db, id)).length === 0) return;
+  throw new Failure(
+    'The other cell knows nothing of the move, but has rows of the company. Find out which cell has its newest records, ' +
+      `run \`delete from integrations.moves where company_id = '${id}'\` here, and settle it with \`truckroll cells settle\`.`,
+    EXIT.refused,
+  );
 }
 
 /** Until the connection ends. Throws Failure if another command is at work. */

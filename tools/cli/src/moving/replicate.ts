@@ -66,7 +66,20 @@ export async function subscribe(to: Cell, companyId: string, sourceUrl: string):
   // The copy's transactions have ended, so the changes since its snapshot follow.
   const settings = `copy_data = false, create_slot = false, slot_name = '${name}', streaming = off, disable_on_error = true`;
   const text = `create subscription ${name} ${connectionTo(sourceUrl)} publication ${name}, ${logOf(name)} with (${settings})`;
-  await unlogged(to, async () => void (await to.db.query({ text })));
+  await unlogged(to, async () => void (await to.db.query({ text }))).catch((error: unknown) => {
+    // Said by the other cell's PostgreSQL of its connection to here.
+    if (!/^08...$/.test(causeOf(error).code ?? '')) throw error;
+    const remedy = 'Correct FROM_DATABASE_URL, its role, or who may connect, and run the command again.';
+    throw new Failure(`The other cell's PostgreSQL cannot read here: ${reasonOf(error)}. ${remedy}`, EXIT.refused, error);
+  });
+}
+
+const causeOf = (error: unknown) => ((error as Error).cause ?? error) as { code?: string; message: string; detail?: string };
+
+/** In PostgreSQL's words. */
+function reasonOf(error: unknown): string {
+  const { message, detail } = causeOf(error);
+  return `${message} ${detail ?? ''}`.replaceAll(/\s+/g, ' ').replace(/[. ]+$/, '');
 }
 
 const connectionTo = (sourceUrl: string): string => `connection '${sourceUrl.replaceAll("'", "''")}'`;
@@ -82,8 +95,7 @@ export async function readingFault(to: Cell, companyId: string, sourceUrl: strin
       await to.db.query({ text: `set local statement_timeout = '${READING_TIMEOUT}'` });
       await to.db.query({ text });
     } catch (error) {
-      const { message, detail } = ((error as Error).cause ?? error) as { message: string; detail?: string };
-      fault = `${message} ${detail ?? ''}`.replaceAll(/\s+/g, ' ').replace(/[. ]+$/, '');
+      fault = reasonOf(error);
     } finally {
       await to.db.query({ text: 'rollback' });
     }

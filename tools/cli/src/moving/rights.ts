@@ -1,11 +1,16 @@
 // Whether the roles of a move may do what it does (docs/how-to/move-a-company.md). None needs to be a superuser.
 import { owners } from '@truckroll/contract';
+import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { parseDatabaseUrl } from '@truckroll/postgres';
 import type { Cell } from './cells.ts';
 import { readingFault } from './replicate.ts';
 
 /** Where the other cell's PostgreSQL reads what changes here, with which role and password. */
-export const sourceUrl = ({ session, url }: Cell): string => session.secret('FROM_DATABASE_URL') ?? url;
+export function sourceUrl({ session, url }: Cell): string {
+  const given = session.secret('FROM_DATABASE_URL');
+  if (given === undefined || parseDatabaseUrl(given) !== undefined) return given ?? url;
+  throw new Failure('FROM_DATABASE_URL is no address of a database, such as postgres://user:password@host:5432/truckroll.', EXIT.usage);
+}
 
 export async function problemsOfRights(from: Cell, to: Cell): Promise<string[]> {
   return [...(await problemsOfRole(from)), ...(await problemsOfRole(to)), ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];
@@ -30,7 +35,7 @@ async function problemsOfRole({ title, db }: Cell): Promise<string[]> {
 }
 
 async function problemsOfSource(from: Cell): Promise<string[]> {
-  const reader = decodeURIComponent(new URL(parseDatabaseUrl(sourceUrl(from))?.urls[0] ?? from.url).username);
+  const reader = decodeURIComponent(new URL(parseDatabaseUrl(sourceUrl(from))!.urls[0]).username);
   const { rows } = await from.db.query<{ replicates: boolean; creates: boolean; ends: boolean | null }>({
     text: `select (select rolreplication or rolsuper from pg_roles where rolname = current_user) as replicates,
         has_database_privilege(current_database(), 'create') as creates,

@@ -1,10 +1,15 @@
-// Progress of a move: a row of integrations.moves in each cell. The source's row names the step that is next, or under way.
+// Progress of a move: a row of integrations.moves in each cell. The source's row names the step that is next, or under way; that of the other
+// cell what has arrived, so that a restore of its database takes this back with the rows.
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Cell } from './cells.ts';
 
-/** In order. Up to `closing` the move can be given up. */
+/** In order. */
 export const STEPS = ['copying', 'following', 'closing', 'opening', 'clearing', 'moved', 'deleting'] as const;
 export type MoveStep = (typeof STEPS)[number] | 'giving up';
+
+/** In order. The other cell has a part of the company, all of it, or all of it and takes its requests: then the move cannot be given up. */
+const ARRIVALS = ['arriving', 'complete', 'open'] as const;
+export type Arrival = (typeof ARRIVALS)[number];
 
 export interface MoveState {
   readonly other: string;
@@ -21,12 +26,12 @@ export async function stateOf({ db }: Cell, companyId: string): Promise<MoveStat
 /** The other cell's first: without its row, nothing of the company may be deleted there. */
 export async function begin(from: Cell, to: Cell, companyId: string): Promise<MoveState> {
   const text = 'insert into integrations.moves (company_id, arrives, other, step) values ($1, $2, $3, $4) on conflict do nothing';
-  await to.db.query({ text, values: [companyId, true, from.identity, 'arriving'] });
+  await to.db.query({ text, values: [companyId, true, from.identity, ARRIVALS[0]] });
   await from.db.query({ text, values: [companyId, false, to.identity, STEPS[0]] });
   return (await stateOf(from, companyId))!;
 }
 
-export async function enter({ db }: Cell, companyId: string, step: MoveStep): Promise<void> {
+export async function enter({ db }: Cell, companyId: string, step: MoveStep | Arrival): Promise<void> {
   await db.query({ text: 'update integrations.moves set step = $2 where company_id = $1', values: [companyId, step] });
 }
 
@@ -34,9 +39,18 @@ export async function forget({ db }: Cell, companyId: string): Promise<void> {
   await db.query({ text: 'delete from integrations.moves where company_id = $1', values: [companyId] });
 }
 
-/** Throws unless the cell knows that the company arrives or has arrived: without that, its rows there are not those of this move. */
-export async function requireArriving({ db, title }: Cell, companyId: string): Promise<void> {
-  const { rowCount } = await db.query({ text: 'select from integrations.moves where company_id = $1 and arrives', values: [companyId] });
-  if (rowCount === 0)
-    throw new Failure(`${title} knows nothing of the move, as after a restore of its database. Nothing of the company was deleted.`, EXIT.refused);
+/** What has arrived in the other cell; undefined if it knows nothing of the move. */
+export async function arrivalOf(from: Cell, to: Cell, companyId: string): Promise<Arrival | undefined> {
+  const text = 'select step from integrations.moves where company_id = $1 and arrives and other = $2';
+  return (await to.db.query<{ step: Arrival }>({ text, values: [companyId, from.identity] })).rows[0]?.step;
+}
+
+/** Throws Failure unless at least this has arrived: the other cell's database was restored since. */
+export function requireArrival(arrival: Arrival | undefined, least: Arrival): void {
+  if (arrival !== undefined && ARRIVALS.indexOf(arrival) >= ARRIVALS.indexOf(least)) return;
+  throw new Failure(
+    `The other cell ${arrival === undefined ? 'knows nothing of the move' : 'does not have all of the company'}, as after a restore of its database. ` +
+      'Nothing was changed. Give up with --abort: the company goes on here, as it was when it was frozen.',
+    EXIT.refused,
+  );
 }

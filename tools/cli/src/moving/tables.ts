@@ -57,7 +57,13 @@ export async function sizeOf(db: Queryable, { name, key }: MovedTable, companyId
   return rows[0]!;
 }
 
-export async function hasRows(db: Queryable, { name, key }: MovedTable, companyId: string): Promise<boolean> {
-  const { rowCount } = await db.query({ text: `select from ${name} where ${key} = $1 limit 1`, values: [companyId] });
-  return rowCount > 0;
+/** Names of tables with rows of the company, except the trail: it records operators' calls, also those of before the company came. */
+export async function tablesWith(db: Queryable, companyId: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const { name, key } of await tablesOf(db)) {
+    if (name === TRAIL) continue;
+    const { rowCount } = await db.query({ text: `select from ${name} where ${key} = $1 limit 1`, values: [companyId] });
+    if (rowCount > 0) found.push(name);
+  }
+  return found;
 }

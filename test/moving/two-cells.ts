@@ -1,0 +1,94 @@
+// Two cells for tests of moves: each has a PostgreSQL, topics and services, and one gateway knows both.
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { addressVariable, owners } from '@truckroll/contract';
+import { Watchdog, runFolder } from '@truckroll/local-stack';
+import { migrate } from '@truckroll/postgres';
+import { testCaller } from '@truckroll/testing';
+import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
+import { run } from '../../tools/cli/src/run.ts';
+import { SCHEMAS } from '../support/components.ts';
+import { startLogicalPostgres } from '../support/logical-postgres.ts';
+import { newStorage, startSystem, type System } from '../support/system.ts';
+
+export interface TwoCells {
+  /** With the gateway. */
+  readonly here: System;
+  readonly there: System;
+  readonly receiver: Receiver;
+  stop(): Promise<void>;
+}
+
+export async function startTwoCells(runs: string): Promise<TwoCells> {
+  const folder = runFolder(runs);
+  const watchdog = new Watchdog();
+  watchdog.deleteAtEnd(folder);
+  const startDatabase = async (name: string): Promise<string> => {
+    const url = await startLogicalPostgres(join(folder, name), watchdog);
+    for (const { schema, migrations } of SCHEMAS) await migrate({ url, schema, sets: migrations });
+    return url;
+  };
+  const [left, right] = await Promise.all([startDatabase('here'), startDatabase('there')]);
+  const receiver = await startReceiver((response) => void response.writeHead(204).end());
+  // Both cells read what the other one has encrypted.
+  const secretKey = randomBytes(32);
+  const settings = { webhookAllowedTargets: [receiver.target] };
+  const there = await startSystem({ ...settings, storage: { ...newStorage(right), secretKey }, cell: 'west' });
+  const CELLS = owners.map((owner) => `west/${owner}=${there.gatewayEnvironment[addressVariable(owner)]}`).join();
+  const here = await startSystem({ ...settings, storage: { ...newStorage(left), secretKey }, cell: 'home', gatewaySettings: { CELL: 'home', CELLS } });
+  // What was published in a cell is applied before a company leaves it.
+  for (const system of [here, there]) await system.startDispatcher();
+  const stop = async (): Promise<void> => {
+    await here.stop();
+    await there.stop();
+    await receiver.close();
+    await watchdog.stopAll();
+  };
+  return { here, there, receiver, stop };
+}
+
+export class Died extends Error {}
+
+export type Outcome = { readonly code: number; readonly stdout: string; readonly words: readonly string[] };
+
+/** `truckroll company move`, which dies when it says something that begins with `dies`. */
+export async function runMove(args: readonly string[], env: Record<string, string | undefined>, dies?: string): Promise<Outcome> {
+  let stdout = '';
+  const words: string[] = [];
+  const write = (word: string): void => {
+    words.push(word);
+    if (dies !== undefined && word.startsWith(dies)) throw new Died(word);
+  };
+  const code = await run(['--json', 'company', 'move', ...args], {
+    env,
+    cwd: tmpdir(),
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write, isTTY: false },
+    signal: new AbortController().signal,
+  });
+  return { code, stdout, words };
+}
+
+export function environment(system: System, prefix: string): Record<string, string> {
+  const addresses = Object.entries(system.gatewayEnvironment).filter(([name]) => name.endsWith('_ADDRESS'));
+  const all = [...addresses, ['DATABASE_URL', system.serviceEnvironment['DATABASE_URL']!] as const, ['CALL_CREDENTIAL', testCaller('operator').text] as const];
+  return Object.fromEntries(all.map(([name, value]) => [prefix + name, value]));
+}
+
+export const rowsOf = async <R = Record<string, any>>(system: System, text: string, ...values: unknown[]) =>
+  (await system.database.query<R>({ text, values })).rows;
+
+/** What is left of a move, except how the feed of the company is shown where it lives. */
+export async function tracesIn(...systems: readonly System[]): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for (const system of systems) {
+    found.push(...(await rowsOf(system, 'select slot_name from pg_replication_slots')));
+    found.push(...(await rowsOf(system, 'select pubname from pg_publication')));
+    found.push(...(await rowsOf(system, 'select subname from pg_subscription')));
+    found.push(...(await rowsOf(system, 'select company_id from integrations.moves union select company_id from integrations.company_places')));
+    for (const owner of owners) found.push(...(await rowsOf(system, `select company_id from ${owner}.frozen_companies`)));
+    found.push(...(await rowsOf(system, `select tgname from pg_trigger where tgname like any(array['frozen%', 'arriving%'])`)));
+  }
+  return found;
+}
