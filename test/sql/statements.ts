@@ -16,8 +16,8 @@ export interface Written {
   readonly texts: readonly string[];
 }
 
-export function writtenStatements(root: string = ROOT): Written[] {
-  const files = SOURCES.flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root })).map((file) => join(root, file));
+export function writtenStatements(root: string = ROOT, folders: readonly string[] = SOURCES): Written[] {
+  const files = folders.flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root })).map((file) => join(root, file));
   const program = programOf(
     root,
     files.filter((file) => !file.endsWith('.test.ts') && !file.includes('/gen/')),

@@ -142,7 +142,7 @@ async function eraseAnswers(tx: Transaction, { companyId, kind }: ErasedPerson, 
   const { rowCount: names } = await tx.query({
     name: 'erase_customer_from_webhook_deliveries',
     text: `update webhook_deliveries d set customer_name = $4 from unnest($2::date[], $3::uuid[]) g(day, id)
-      where d.company_id = $1 and d.day = any($2::date[]) and d.day = g.day and d.id = g.id and d.customer_name <> $4`,
+      where d.company_id is not distinct from $1 and d.day = any($2::date[]) and d.day = g.day and d.id = g.id and d.customer_name <> $4`,
     values: [companyId, ...places, ERASED_PERSON],
   });
   return answers + names;

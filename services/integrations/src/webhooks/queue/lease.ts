@@ -96,7 +96,7 @@ async function freeExpired(tx: Transaction): Promise<void> {
         where q.leased_until <= ${NOW} and ${notFreezing('e.company_id')} for update of q skip locked),
       gone as (delete from webhook_queue q using expired x where x.off and q.delivery_id = x.delivery_id),
       skipped as (update webhook_deliveries d set state = 'SKIPPED', changed_at = ${NOW} from expired x
-        where x.off and d.company_id = x.company_id and d.day = x.day and d.id = x.delivery_id)
+        where x.off and d.company_id is not distinct from x.company_id and d.day = x.day and d.id = x.delivery_id)
       update webhook_queue q set leased_until = null from expired x where not x.off and q.delivery_id = x.delivery_id`,
   });
 }
