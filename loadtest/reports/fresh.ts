@@ -19,6 +19,8 @@ interface Freshness {
   readonly key: string;
   readonly companyId: string;
   readonly seconds: number;
+  /** Invoices of many days, read by all of REPORTS; or payments of one day, read by YEAR_BY_MONTH, which contains it. */
+  readonly kind: 'invoices' | 'payments_of_a_day';
 }
 
 const CHANGES_PER_SECOND = 100;
@@ -40,6 +42,10 @@ export const REPORTS = [
   'technician-participation-profitability?start_date=2024-01-01&end_date=2025-01-01&bucket=month&group_by=team_member',
 ];
 
+/** A year by month of the measured period, and the day of the payments in it. */
+const YEAR_BY_MONTH = 'collections?start_date=2025-01-01&end_date=2026-01-01&bucket=month';
+const BUSY_DAY = '2025-08-12';
+
 /** Milliseconds since 1970, more precise than Date.now. */
 const now = (): number => performance.timeOrigin + performance.now();
 
@@ -50,7 +56,8 @@ interface Change {
 }
 
 export async function measureFreshness(freshness: Freshness) {
-  const { services, companyId, gatewayPort, key, seconds } = freshness;
+  const { services, companyId, gatewayPort, key, seconds, kind } = freshness;
+  const reports = kind === 'invoices' ? REPORTS : [YEAR_BY_MONTH];
   const jobs = [...generateCompany(JOBS)].find(({ path }) => path === 'job-financials') as DemoFile;
   await importFile(services.channels, companyId, jobs);
   const changes: Change[] = [];
@@ -58,7 +65,7 @@ export async function measureFreshness(freshness: Freshness) {
   let measuring = false;
   let behind = 0;
   const ask = (number: number) =>
-    fetch(`http://127.0.0.1:${gatewayPort}/v1/reports/${REPORTS[number % REPORTS.length] as string}`, { headers: { authorization: `Bearer ${key}` } });
+    fetch(`http://127.0.0.1:${gatewayPort}/v1/reports/${reports[number % reports.length] as string}`, { headers: { authorization: `Bearer ${key}` } });
   const read = async (number: number): Promise<void> => {
     const startedAt = performance.now();
     const response = await ask(number);
@@ -90,22 +97,27 @@ export async function measureFreshness(freshness: Freshness) {
   };
 }
 
-/** Imports invoices of existing jobs, committing each one separately. */
-async function write({ services, companyId, seconds }: Freshness, jobs: readonly DemoRecord[], changes: Change[]): Promise<void> {
-  const template = billingRecords(20).find(({ path }) => path === 'invoices')?.all[0];
+/** Imports invoices of existing jobs, or payments, committing each one separately. */
+async function write({ services, companyId, seconds, kind }: Freshness, jobs: readonly DemoRecord[], changes: Change[]): Promise<void> {
+  const path = kind === 'invoices' ? 'invoices' : 'payments';
+  const template = billingRecords(20).find((each) => each.path === path)?.all[0];
   const first = Date.parse(`${YEARS.end}T18:00:00Z`);
+  const recordOf = (number: number): object => {
+    const { id: job_id, account } = jobs[number % jobs.length] as DemoRecord;
+    if (kind === 'payments_of_a_day')
+      return { ...template, id: randomUUID(), account, occurred_at: `${BUSY_DAY}T18:00:00Z`, status: 'PAID', invoice_allocations: [] };
+    const at = new Date(first + (number % 4000) * 3_600_000).toISOString().replace('.000', '');
+    return { ...template, id: randomUUID(), job_id, account, created_at: at, updated_at: at, issued_at: at, status: 'OPEN' };
+  };
   async function* requests(): AsyncGenerator<ImportRequest> {
     const startedAt = performance.now();
     for (let number = 0; number < CHANGES_PER_SECOND * seconds; number++) {
       const wait = startedAt + (number * 1000) / CHANGES_PER_SECOND - performance.now();
       if (wait > 1) await delay(wait);
-      const at = new Date(first + (number % 4000) * 3_600_000).toISOString().replace('.000', '');
-      const { id: job_id, account } = jobs[number % jobs.length] as DemoRecord;
-      const record = { ...template, id: randomUUID(), job_id, account, created_at: at, updated_at: at, issued_at: at, status: 'OPEN' };
-      yield { company_id: companyId, path: 'invoices', lines: [Buffer.from(JSON.stringify(record))], first_line: number + 1 };
+      yield { company_id: companyId, path, lines: [Buffer.from(JSON.stringify(recordOf(number)))], first_line: number + 1 };
     }
   }
-  for await (const { problems } of services.channels[resource('invoices').owner].client(ImportServiceService).import(requests())) {
+  for await (const { problems } of services.channels[resource(path).owner].client(ImportServiceService).import(requests())) {
     const [problem] = problems;
     if (problem !== undefined) throw new Error(`a change was refused: ${problem.field} ${problem.message}`);
     changes.push({ committed: now() });
