@@ -117,8 +117,8 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'tools/cli/src/moving/remove.ts removeSome': ['unknown_name', 'unknown_name (2)'],
       'tools/cli/src/moving/switch.ts copyNotes': ['due_notes'],
       'tools/cli/src/moving/switch.ts setRowNumbers': ['unknown_name', 'unknown_sequence'],
-      'tools/cli/src/moving/tables.ts hasRows': ['unknown_name'],
       'tools/cli/src/moving/tables.ts sizeOf': ['unknown_name t'],
+      'tools/cli/src/moving/tables.ts tablesWith': ['unknown_name'],
     },
   },
   {
@@ -231,7 +231,7 @@ export const NOT_READ: Readonly<Record<string, string>> = {
   'packages/change-feed/src/move.ts feedInPreparation': 'names a schema, and no company',
   'packages/change-feed/src/move.ts stateOf': 'names a schema, and the company',
   'packages/postgres/src/replication.ts createSlot': 'a command of the replication protocol',
-  'tools/cli/src/moving/cells.ts requireSameDatabase': 'names a schema, and the company',
+  'tools/cli/src/moving/cells.ts openServices': 'names a schema, and the company',
   'tools/cli/src/moving/copy.ts batchesOf': 'makes a cursor, which names the company',
   'tools/cli/src/moving/feed.ts feedLeaves': 'names a schema, and the company',
 };
