@@ -38,14 +38,15 @@ afterAll(() => setting?.close());
 const sql = (text: string, ...values: unknown[]) => setting.database.query<Record<string, any>>({ text, values });
 const calls = (own: Partial<FreezeOptions>) =>
   freezing({ database: setting.database, kafka, restored: { groups: [] }, ...own }) as unknown as Record<'freeze' | 'unfreeze' | 'removeFences', Handler>;
-const reading = (topic: Topic) => calls({ restored: { groups: [{ group: topic.name, topics: [topic] }] } });
+const reading = (topic: Topic, own: Partial<FreezeOptions> = {}) => calls({ restored: { groups: [{ group: topic.name, topics: [topic] }] }, ...own });
 
 test('waits until the consumer group has committed what was published before', async () => {
   const topic = await createTopic();
   const producer = await openProducer(kafka);
   await producer.send({ topic: topic.name, messages: [{ key: 'k', value: 'one', headers: { ...HEADERS, ce_id: randomUUID() } }] });
   await producer.disconnect();
-  const { freeze } = reading(topic);
+  let hurried = 0;
+  const { freeze } = reading(topic, { hurry: async () => void (hurried += 1) });
   const wait = `the consumer group ${topic.name} to apply what was published before`;
   const first = await until(
     'an answer of Kafka, which makes its own topics at first',
@@ -53,6 +54,7 @@ test('waits until the consumer group has committed what was published before', a
     (answer) => answer !== undefined,
   );
   expect(first).toEqual({ state: { begun: true, closed: false, waits_for: wait } });
+  expect(hurried).toBe(1);
   const consumer = new Consumer({ kafka, group: topic.name, topics: [topic], log: silentLog, metrics: createMetrics('trial'), handle: async () => undefined });
   await consumer.start();
   await until(

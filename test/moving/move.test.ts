@@ -229,7 +229,8 @@ const LATE_ENTRY = `insert into integrations.audit_events (company_id, at, id, a
   values ($1, now(), gen_random_uuid(), 'OPERATOR', 'o', 'o', 'late', $2, $3, $4)`;
 
 /** What it says at the end of each step, or in it. */
-const DEATHS = ['copied', 'comparing', 'frozen', 'the other cell has everything', 'the company works', 'clearing'];
+const OPEN_AGAIN = 'the company can be changed here again';
+const DEATHS = ['copied', 'comparing', OPEN_AGAIN, 'frozen', OPEN_AGAIN, 'the other cell has everything', 'the company works', 'clearing'];
 
 test(
   'moves a company that is read and written, although the command dies in each of its steps',
@@ -266,6 +267,9 @@ test(
     const late = { ...person, id: randomUUID() };
     for (const dies of DEATHS) {
       await expect(move([], { dies })).rejects.toThrow(Died);
+      // The freeze waits for it.
+      if (['comparing', OPEN_AGAIN].includes(dies)) await cells.dispatcher.destroy();
+      if (dies === OPEN_AGAIN) cells.dispatcher = await here.startDispatcher();
       // As it does when it loses its connection to a server that restarts.
       if (dies === 'comparing') await rowsOf(there, `alter subscription move_${moving.id.replaceAll('-', '')} disable`);
     }
@@ -345,6 +349,7 @@ test(
     expect((await move(['--check'], { back: true })).words.join()).toContain('run it again with --confirm first, in the cell that it left');
     expect(await operatorsCommand(there, ['company', 'freeze', moving.id])).toMatchObject({ code: 1, stderr: expect.stringContaining('is being moved') });
     await expect(move(['--confirm'], { dies: 'deleting' })).rejects.toThrow(Died);
+    expect((await move([])).stdout).toContain('"step":"deleting"');
     expect(await move(['--confirm'])).toMatchObject({ code: 0, words: [expect.stringContaining('deleting')] });
     expect(await counts(here, moving)).toEqual({});
     expect(await countsOfOther()).toEqual(before);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { addressVariable, owners } from '@truckroll/contract';
 import { Watchdog, runFolder } from '@truckroll/local-stack';
 import { migrate } from '@truckroll/postgres';
+import type { Service } from '@truckroll/process';
 import { testCaller } from '@truckroll/testing';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { run } from '../../tools/cli/src/run.ts';
@@ -16,6 +17,8 @@ export interface TwoCells {
   /** With the gateway. */
   readonly here: System;
   readonly there: System;
+  /** That of `here`. */
+  dispatcher: Service;
   readonly receiver: Receiver;
   stop(): Promise<void>;
 }
@@ -38,14 +41,14 @@ export async function startTwoCells(runs: string): Promise<TwoCells> {
   const CELLS = owners.map((owner) => `west/${owner}=${there.gatewayEnvironment[addressVariable(owner)]}`).join();
   const here = await startSystem({ ...settings, storage: { ...newStorage(left), secretKey }, cell: 'home', gatewaySettings: { CELL: 'home', CELLS } });
   // What was published in a cell is applied before a company leaves it.
-  for (const system of [here, there]) await system.startDispatcher();
+  const [dispatcher] = [await here.startDispatcher(), await there.startDispatcher()];
   const stop = async (): Promise<void> => {
     await here.stop();
     await there.stop();
     await receiver.close();
     await watchdog.stopAll();
   };
-  return { here, there, receiver, stop };
+  return { here, there, dispatcher, receiver, stop };
 }
 
 export class Died extends Error {}

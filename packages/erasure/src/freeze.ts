@@ -14,6 +14,8 @@ export interface FreezeOptions {
   readonly restored: Pick<Restored, 'groups'>;
   /** Places up to which they have applied their topics, where the service stores them: they are committed seconds later. */
   readonly applied?: (db: Queryable) => Promise<AppliedTo>;
+  /** Has consumers commit at once what they have applied. They do it by themselves some time later. */
+  readonly hurry?: () => Promise<void>;
   /** The consumer group that only adds to the audit trail, which stays open: nothing waits for it but a company that leaves. */
   readonly trail?: string;
   /** The lock of transactions that store records of the company. */
@@ -58,7 +60,9 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
     for (const { group, topics: own } of restored.groups.filter((each) => closed === (each.group === options.trail))) {
       const theirs = new Map([...ends].filter(([name]) => own.some((topic) => topic.name === name)));
       const passed = theirs.size === 0 || (await hasPassed(kafka, group, theirs, applied).catch(away));
-      if (!passed) return `the consumer group ${group} to apply what was published before`;
+      if (passed) continue;
+      await options.hurry?.();
+      return `the consumer group ${group} to apply what was published before`;
     }
     return null;
   }

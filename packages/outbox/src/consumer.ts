@@ -93,6 +93,11 @@ export class Consumer implements BackgroundPart {
     await this.#running;
   }
 
+  /** Commits the offsets of applied events now, without waiting for COMMIT_MS. Never rejects. */
+  async commit(): Promise<void> {
+    await this.#commitNow();
+  }
+
   async #run(): Promise<void> {
     const { kafka, topics, log, group, gathers = false } = this.#options;
     for (let failures = 0; !this.#stopping.signal.aborted; ) {

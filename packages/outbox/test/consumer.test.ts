@@ -17,7 +17,7 @@ async function start(topic: Topic, own: Partial<ConsumerOptions>, client: KafkaC
   parts.push(consumer);
   await consumer.start();
   const samples = async (name: string) => (await samplesOf(metrics, name)).map((sample) => sample.replaceAll(topic.name, 'T'));
-  return { handled, samples };
+  return { handled, samples, consumer, topic };
 }
 
 /** A consumer of a new topic that has these texts, one event each; undefined is a message that is no event. */
@@ -50,6 +50,20 @@ test('measures how far it is behind, how long batches take, and how many fail', 
   expect(await samples('consumer_retries_total')).toEqual(['group="T",topic="T",component="trial" 2']);
   const group = 'component="trial",messaging_consumer_group_name="T",messaging_destination_name="T"';
   expect(await samples('messaging_process_duration_seconds_count')).toEqual([`${group},error_type="failed" 2`, `${group},error_type="" 1`]);
+});
+
+test('commits at once what has been applied, when asked to', async () => {
+  // With places, it would commit seconds later.
+  const { consumer, topic, samples } = await consume(['one'], { places: async () => () => undefined });
+  await until(
+    'the end',
+    () => samples('consumer_lag'),
+    (lag) => lag.length > 0,
+  );
+  const ends = await endsOf(kafka, [topic]);
+  expect(await hasPassed(kafka, topic.name, ends)).toBe(false);
+  await consumer.commit();
+  expect(await hasPassed(kafka, topic.name, ends)).toBe(true);
 });
 
 test('counts messages that are no events, and passes each on once, in order, although the events between them fail at first', async () => {

@@ -34,6 +34,7 @@ const keys = new Map<Endpoint, string>();
 const leased: LeasedDelivery[] = [];
 
 const freezes = () => channel.client(FreezeServiceService);
+const freezeCompany = () => channel.client(CompanyAdminServiceService).freezeCompany({ id: frozen.company.id });
 /** Repeats the call until the topics have been made. */
 const freeze = async (): Promise<FreezeState> => {
   const ask = async () =>
@@ -186,7 +187,7 @@ beforeAll(async () => {
   await desk.fanOut(frozen.event(), other.event());
   leased.push(...(await desk.lease()));
   await desk.fanOut(frozen.event(), other.event());
-  await channel.client(CompanyAdminServiceService).freezeCompany({ id: frozen.company.id });
+  await freezeCompany();
 }, 60_000);
 afterAll(async () => {
   channel?.close();
@@ -197,8 +198,16 @@ test('waits for webhooks that are being sent, and leases no others of the compan
   expect(leased).toHaveLength(2);
   expect(await freeze()).toMatchObject({ closed: false, waits_for: 'webhooks that are being sent' });
   expect((await desk.lease()).map(({ company_id }) => company_id)).toEqual([other.company.id]);
-  // The worker is silent until its lease has ended.
-  await desk.sql(`update webhook_queue set leased_until = now() where company_id = $1 and leased_until is not null`, [frozen.company.id]);
+  expect(await freezeCompany()).toMatchObject({ waits_for: 'webhooks that are being sent' });
+  // Its worker was killed.
+  await desk.deliveries.renew({ worker_id: 'another', leaving: false });
+  await desk.sql(
+    `insert into webhook_workers (id, seen_at) select distinct worker, now() - interval '1 minute' from webhook_queue
+      where company_id = $1 and leased_until is not null on conflict (id) do update set seen_at = excluded.seen_at`,
+    [frozen.company.id],
+  );
+  await desk.deliveries.renew({ worker_id: 'another', leaving: false });
+  expect((await freezeCompany()).waits_for).toBeNull();
   for (const { seed } of WORKS)
     for (const each of [frozen, other]) await desk.sql(seed.replaceAll(/\$([123])/g, '$$$1::uuid'), [each.company.id, each.id, each.user.id]);
   expect(await freeze()).toEqual(expect.objectContaining({ closed: true }));

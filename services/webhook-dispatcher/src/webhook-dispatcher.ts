@@ -70,9 +70,16 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       background(deadLetters({ read: readDeadLetters, resume, log }));
       const topic = topics.serviceRequests;
       // All partitions concurrently, so that events that arrive together are stored together.
-      background(new Consumer({ kafka: createKafka(NAME, config, log), group: NAME, topics: [topic], concurrency: topic.partitions, handle, log, metrics }));
+      const kafka = createKafka(NAME, config, log);
+      const consumer = new Consumer({ kafka, group: NAME, topics: [topic], concurrency: topic.partitions, handle, log, metrics });
+      background(consumer);
       background(new Heartbeat({ workerId, renew, log }));
-      background({ name: 'webhook notices', start: async () => watch.start((restarted) => worker.wake(restarted)), stop: () => watch.stop() });
+      const noticed = (restarted: readonly string[]): void => {
+        worker.wake(restarted);
+        // A freeze sends one, and waits for this.
+        void consumer.commit();
+      };
+      background({ name: 'webhook notices', start: async () => watch.start(noticed), stop: () => watch.stop() });
       // Started last and therefore stopped first, so that no delivery is leased while stopping.
       background(worker);
       check('integrations', () => worker.check());

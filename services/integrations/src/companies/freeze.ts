@@ -31,8 +31,11 @@ export async function freezeCompany({ database }: Context, request: FreezeCompan
     if (company === undefined) throw unknown();
     const { rowCount } = await tx.query({ text: 'insert into frozen_companies (company_id) values ($1) on conflict do nothing', values: [id] });
     if (rowCount > 0) await audit(tx, { ...auditedOf(company.id), action: 'company.frozen' });
-    const { rows } = await tx.query<{ frozen_at: number }>({ text: 'select begun_at as frozen_at from frozen_companies where company_id = $1', values: [id] });
-    return rows[0] as FreezeCompanyResponse;
+    const { rows } = await tx.query<FreezeCompanyResponse>({
+      text: `select begun_at as frozen_at, ${underWay} as waits_for from frozen_companies where company_id = $1::uuid`,
+      values: [id],
+    });
+    return rows[0]!;
   });
 }
 

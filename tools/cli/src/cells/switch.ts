@@ -11,17 +11,19 @@ export interface CellCalls {
 
 /** From now on gateways hold the company's requests, for at most a second. Give the new cell of the company first, then its present one. */
 export async function beginSwitch(companyId: string, cells: readonly CellCalls[]): Promise<void> {
-  for (const { name, calls } of cells) {
-    const from = placeIn(name, companyId, await calls.describeCell({}));
-    if (from !== undefined) await calls.switchCompany({ company_id: companyId, from, to: null });
-  }
+  await switchAll(companyId, cells, null);
 }
 
 /** After `beginSwitch` with the same cells: `target` serves the company from now on. May be repeated. */
 export async function endSwitch(companyId: string, cells: readonly CellCalls[], target: CellCalls): Promise<void> {
-  for (const { name, calls } of [...cells.filter((cell) => cell !== target), target]) {
-    const from = placeIn(name, companyId, await calls.describeCell({}));
-    if (from !== undefined) await calls.switchCompany({ company_id: companyId, from, to: target.name });
+  await switchAll(companyId, [...cells.filter((cell) => cell !== target), target], target.name);
+}
+
+async function switchAll(companyId: string, cells: readonly CellCalls[], to: string | null): Promise<void> {
+  const places = await Promise.all(cells.map(async ({ name, calls }) => placeIn(name, companyId, await calls.describeCell({}))));
+  for (const [i, { calls }] of cells.entries()) {
+    const from = places[i];
+    if (from !== undefined) await calls.switchCompany({ company_id: companyId, from, to });
   }
 }
 

@@ -14,10 +14,11 @@ const PAGE = 10_000;
 const BEFORE_ALL = '-infinity 00000000-0000-0000-0000-000000000000';
 
 /**
- * Number of rows and a digest of them, in whatever order they are, by parts. A row belongs to one by its key, so that a row that is missing there makes
- * the same part unequal whatever changes in it meanwhile. Versions count as shown: stored ones differ (docs/adr/0027).
+ * Number of rows and a digest of them, in whatever order they are, by parts, or by these parts. A row belongs to one by its key, so that a row that is
+ * missing there makes the same part unequal whatever else changes in it. Versions count as shown: stored ones differ (docs/adr/0027).
  */
-async function digestsOf({ db }: Cell, { name, schema, table, key, names, identity }: MovedTable, companyId: string): Promise<Map<string, string>> {
+async function digestsOf({ db }: Cell, moved: MovedTable, companyId: string, parts?: ReadonlySet<string>): Promise<Map<string, string>> {
+  const { name, schema, table, key, names, identity } = moved;
   const versions = table === LOG ? 'version' : 'change_version';
   const added = names.includes(versions) ? await addedIn(db, schema, companyId) : 0;
   const values = names.flatMap((column) => {
@@ -27,12 +28,15 @@ async function digestsOf({ db }: Cell, { name, schema, table, key, names, identi
   });
   // A record's row in the log has another version in each database.
   const identified = table === LOG ? ['kind', 'id'] : identity;
+  const part = `left(md5(row(${identified.join(', ')})::text), ${DIGITS})`;
+  // By its key, so that the rest of a row of another part is not read.
+  const compared = `from ${name} where ${key} = $1 and ($2::text[] is null or ${part} = any($2))`;
   // The source compacts its log during the move, and the other cell does later.
-  const latest = `(select distinct on (kind, id) * from ${name} where ${key} = $1 order by kind, id, version desc, changed_at desc)`;
+  const latest = `select distinct on (kind, id) * ${compared} order by kind, id, version desc, changed_at desc`;
   const { rows } = await db.query<{ part: string; digest: string }>({
-    text: `select left(md5(row(${identified.join(', ')})::text), ${DIGITS}) as part, count(*) || ' ' || sum(('x' || right(md5, 16))::bit(64)::bigint::numeric) as digest
-      from ${table === LOG ? latest : name} t, md5(row(${values.join(', ')})::text) where ${key} = $1 group by 1`,
-    values: [companyId],
+    text: `select ${part} as part, count(*) || ' ' || sum(('x' || right(md5, 16))::bit(64)::bigint::numeric) as digest
+      from (${table === LOG ? latest : `select * ${compared}`}) t, md5(row(${values.join(', ')})::text) group by 1`,
+    values: [companyId, parts === undefined ? null : [...parts]],
   });
   return new Map(rows.map(({ part, digest }) => [part, digest]));
 }
@@ -50,7 +54,7 @@ export async function unequalIn(from: Cell, to: Cell, companyId: string, among?:
 }
 
 async function unequalParts(from: Cell, to: Cell, companyId: string, table: MovedTable, before: ReadonlySet<string> | undefined): Promise<Set<string>> {
-  const [left, right] = await Promise.all([digestsOf(from, table, companyId), digestsOf(to, table, companyId)]);
+  const [left, right] = await Promise.all([digestsOf(from, table, companyId, before), digestsOf(to, table, companyId, before)]);
   const parts = before ?? new Set([...left.keys(), ...right.keys()]);
   return new Set([...parts].filter((part) => left.get(part) !== right.get(part)));
 }

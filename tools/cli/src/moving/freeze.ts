@@ -13,8 +13,12 @@ import type { Session } from '../session.ts';
 
 /** Owners first, and before each service those whose messages it reads: none is published that a later one would refuse. */
 export const ORDER: readonly Owner[] = ['scheduling', 'billing', 'reporting', 'integrations'];
-/** Interval between calls, which grows while a service waits for the same: each holds up, for moments, the writers of a table that is in use. */
-const LOOK = { firstMs: 50, mostMs: 5000 };
+/** Interval between calls: short, because writes of a company that is being closed are refused. */
+const LOOK = { firstMs: 25, mostMs: 200 };
+/** The same while transactions use a table. Each call holds up, for moments, its other writers. */
+const LOOK_AT_TABLES = { firstMs: 50, mostMs: 5000 };
+/** How services begin to say that. */
+const IN_USE = 'transactions that use';
 /** Time in ms after which it says what a service waits for. */
 const SAY_MS = 5000;
 /** Deadline of a call, in ms: it may wait for an import of the company. */
@@ -42,9 +46,20 @@ export async function unfreezeCompany(session: Session, given: string): Promise<
 
 /** Returns when it was frozen, in microseconds. */
 export async function freezeIn(session: Session, id: string): Promise<number> {
-  const { frozen_at: frozenAt } = await session.client('integrations', CompanyAdminServiceService).freezeCompany({ id });
+  const frozenAt = await beginIn(session, id);
   await closeIn(session, id);
   return frozenAt;
+}
+
+/** Waits for webhooks and e-mails that are being sent, and has no others begin. The company can still be changed. Returns since when, in microseconds. */
+export async function beginIn(session: Session, id: string): Promise<number> {
+  let since = 0;
+  await repeat(session, 'integrations', async (_, options) => {
+    const { frozen_at: at, waits_for: waitsFor } = await session.channel('integrations').client(CompanyAdminServiceService).freezeCompany({ id }, options);
+    since = at;
+    return waitsFor ?? undefined;
+  });
+  return since;
 }
 
 /** Makes what will refuse changes of the company, so that `freezeIn` does not wait for the transactions of others. It refuses nothing yet. */
@@ -52,19 +67,37 @@ export async function prepareIn(session: Session, id: string): Promise<void> {
   for (const owner of ORDER) {
     await repeat(session, owner, async (service, options) => {
       const { tables } = await service.prepareFreeze({ company_id: id }, options);
-      return tables.length === 0 ? undefined : `transactions that use ${tables.join(', ')}`;
+      return tables.length === 0 ? undefined : `${IN_USE} ${tables.join(', ')}`;
     });
   }
 }
 
 /** Has every service refuse changes of the company, also of one that this cell does not have. */
 export async function closeIn(session: Session, id: string): Promise<void> {
-  for (const owner of ORDER) {
-    await repeat(session, owner, async (service, options) => {
-      const { state } = await service.freeze({ company_id: id }, options);
-      return state?.closed === true ? undefined : (state?.waits_for ?? 'an answer');
-    });
-  }
+  await close(session, id, 'scheduling');
+  await closeReadersIn(session, id);
+}
+
+/** Has scheduling refuse changes. */
+export const closeSchedulingIn = (session: Session, id: string): Promise<void> => close(session, id, 'scheduling');
+
+/** Has the services that read scheduling's messages refuse changes. Integrations reads only audit entries of billing and reporting, which it goes on storing. */
+export async function closeReadersIn(session: Session, id: string, until = session.io.signal): Promise<void> {
+  await together(until, [
+    async (signal) => {
+      await close(session, id, 'billing', signal);
+      await close(session, id, 'reporting', signal);
+    },
+    (signal) => close(session, id, 'integrations', signal),
+  ]);
+}
+
+function close(session: Session, id: string, owner: Owner, signal = session.io.signal): Promise<void> {
+  const call = async (service: Calls, options: CallOptions): Promise<string | undefined> => {
+    const { state } = await service.freeze({ company_id: id }, options);
+    return state?.closed === true ? undefined : (state?.waits_for ?? 'an answer');
+  };
+  return repeat(session, owner, call, signal);
 }
 
 /** Waits until everything that the services have reported of the frozen company is in its audit trail. */
@@ -83,14 +116,16 @@ export async function unfreezeIn(session: Session, id: string, known: boolean): 
   return await removeFencesIn(session, id);
 }
 
-/** Has every service accept changes again. What has refused them is left, and refuses nothing. */
+/** Has every service accept changes again, scheduling last, whose messages the others read. What has refused them is left, and refuses nothing. */
 export async function acceptIn(session: Session, id: string, known: boolean): Promise<void> {
-  for (const owner of ORDER.toReversed()) {
-    await repeat(session, owner, async (service, options) => {
-      await service.unfreeze({ company_id: id }, options);
-      return undefined;
-    });
-  }
+  const accept = (owner: Owner, signal = session.io.signal): Promise<void> =>
+    repeat(session, owner, async (service, options) => void (await service.unfreeze({ company_id: id }, options)), signal);
+  const readers = ORDER.filter((owner) => owner !== 'scheduling');
+  await together(
+    session.io.signal,
+    readers.map((owner) => (signal) => accept(owner, signal)),
+  );
+  await accept('scheduling');
   if (known) await session.client('integrations', CompanyAdminServiceService).unfreezeCompany({ id });
 }
 
@@ -101,7 +136,7 @@ export async function removeFencesIn(session: Session, id: string): Promise<read
     await repeat(session, owner, async (service, options) => {
       const { tables } = await service.removeFences({ company_id: id }, options);
       if (tables.length === 0) return undefined;
-      if (performance.now() < until) return `transactions that use ${tables.join(', ')}`;
+      if (performance.now() < until) return `${IN_USE} ${tables.join(', ')}`;
       left.push({ service: owner, tables });
       return undefined;
     });
@@ -122,24 +157,36 @@ async function look(session: Session, given: string) {
   return { id, company, states: [...found.values()].map(({ state }) => state ?? { begun: false, closed: false }) };
 }
 
+/** Runs these at once. If one fails, the others end. */
+async function together(until: AbortSignal, works: readonly ((signal: AbortSignal) => Promise<void>)[]): Promise<void> {
+  const ended = new AbortController();
+  const signal = AbortSignal.any([until, ended.signal]);
+  await Promise.all(works.map((work) => work(signal))).finally(() => ended.abort());
+}
+
 type Calls = Callers<typeof FreezeServiceService>;
+interface CallOptions {
+  readonly signal: AbortSignal;
+  readonly deadlineMs: number;
+}
 
 /** Repeats a call until it waits for nothing, also while the service is away. */
 async function repeat(
   session: Session,
   owner: Owner,
-  call: (service: Calls, options: { signal: AbortSignal; deadlineMs: number }) => Promise<string | undefined>,
+  call: (service: Calls, options: CallOptions) => Promise<string | undefined>,
+  signal = session.io.signal,
 ): Promise<void> {
-  const { signal } = session.io;
   let said: string | undefined;
   let before: string | undefined;
-  for (let since = performance.now(), tries = 1; ; await pause(backoffMs(tries, LOOK), signal)) {
+  for (let since = performance.now(), tries = 1; ; await pause(backoffMs(tries, before?.startsWith(IN_USE) ? LOOK_AT_TABLES : LOOK), signal)) {
     signal.throwIfAborted();
     let waitsFor: string | undefined;
     try {
       waitsFor = await call(session.channel(owner).client(FreezeServiceService), { signal, deadlineMs: DEADLINE_MS });
       if (waitsFor === undefined) return;
     } catch (error) {
+      signal.throwIfAborted();
       if (!isUnavailable(error)) throw session.away(owner, error);
       waitsFor = 'PostgreSQL or Kafka, or does not answer';
     }

@@ -1,30 +1,42 @@
 // `truckroll company move` (docs/adr/0028): the steps in order. Each may be repeated from its beginning, and nothing but the row of the move
 // (state.ts) remembers which is next, so that a command that died is continued by the next one.
-import { formatInstant, type Owner } from '@truckroll/contract';
+import type { Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
-import { counted, createProgress, duration } from '@truckroll/integrator-cli/terminal/progress';
-import { table } from '@truckroll/integrator-cli/terminal/table';
+import { counted, createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import { forgetCallersOf, publishErasuresOf } from '@truckroll/integrations/restored';
 import { erasePeopleAgain } from '@truckroll/outbox';
 import { Database, isUnavailable, type Transaction } from '@truckroll/postgres';
+import { pause } from '@truckroll/process';
 import { publishNamesOf } from '@truckroll/scheduling/restored';
 import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
 import { openCell, openServices, otherSession, requireSameDatabase, type Cell } from './cells.ts';
-import { check, type Plan } from './check.ts';
+import { check } from './check.ts';
 import { unequalIn, type Unequal } from './compare.ts';
 import { copyRows, makeDaysOf } from './copy.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
 import { feedArrives, feedHasArrived, feedLeaves, shiftFeed } from './feed.ts';
-import { acceptIn, closeIn, freezeIn, prepareIn, removeFencesIn, unfreezeIn, untilTrailIsComplete } from './freeze.ts';
+import {
+  acceptIn,
+  beginIn,
+  closeIn,
+  closeReadersIn,
+  closeSchedulingIn,
+  freezeIn,
+  prepareIn,
+  removeFencesIn,
+  unfreezeIn,
+  untilTrailIsComplete,
+} from './freeze.ts';
 import { announce, forgetPlace, hold, livesThere, staysHere } from './places.ts';
 import { removeRows } from './remove.ts';
 import { hurry, isSubscribed, nameOf, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
+import { report, showPlan } from './report.ts';
 import { sourceUrl } from './rights.ts';
-import { inWords, slotOf, type Slot } from './slot.ts';
-import { STEPS, arrivalOf, begin, enter, forget, requireArrival, stateOf, type Arrival, type MoveState, type MoveStep } from './state.ts';
+import { slotOf } from './slot.ts';
+import { arrivalOf, begin, enter, forget, requireArrival, stateOf, type Arrival, type MoveState, type MoveStep } from './state.ts';
 import { carryOver } from './switch.ts';
 import { tablesOf, tablesWith } from './tables.ts';
 
@@ -44,10 +56,14 @@ interface Move {
   readonly signal: AbortSignal;
   /** What has never been found equal; undefined before anything was compared. */
   unequal?: Unequal;
+  /** Number of times that the command has closed the company. */
+  closings: number;
 }
 
-/** Rounds of comparing, each of what the last one found unequal. */
-const ROUNDS = 3;
+/** Maximum rounds of comparing, each of what the last one found unequal: rows that change often need several. */
+const ROUNDS = 10;
+/** Maximum pause in ms before the company is opened again, twice as long after each, and time in ms until it is closed again. */
+const [PAUSE_MS, OPEN_MS] = [3000, 3000];
 
 export async function moveCompany(session: Session, given: string, { withoutOther, ...options }: MoveOptions): Promise<void> {
   const id = companyIdOf(given);
@@ -63,7 +79,7 @@ export async function moveCompany(session: Session, given: string, { withoutOthe
     cells.push(from);
     const to = await openCell('the other cell', others);
     cells.push(to);
-    await run({ session, from, to, id, signal: session.io.signal }, options);
+    await run({ session, from, to, id, signal: session.io.signal, closings: 0 }, options);
   } catch (error) {
     throw isUnavailable(error) ? new Failure('A server has been lost: run the command again, which continues.', EXIT.unreachable, error) : error;
   } finally {
@@ -88,24 +104,37 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
     showPlan(session, id, await check(from, to, id), true);
     state = await begin(from, to, id);
   }
-  let at = STEPS.indexOf(state.step as (typeof STEPS)[number]);
-  if (at < STEPS.indexOf('opening') && (await arrivalOf(from, to, id)) === 'open') {
+  let { step } = state;
+  const arrival = await arrivalOf(from, to, id);
+  if (arrival === 'open' && ['copying', 'following', 'closing'].includes(step)) {
     session.note('this cell was restored: the company is in the other one already, and is frozen here again');
     await freezeIn(session, id);
-    at = STEPS.indexOf('opening');
-    await enter(from, id, 'opening');
+    step = 'opening';
+    await enter(from, id, step);
+  } else if (step === 'closing') {
+    // What the last command had found equal is not known any more, and comparing everything takes too long for a pause.
+    requireArrival(arrival, 'arriving');
+    await openAgain(move);
+    step = 'following';
+    await enter(from, id, step);
   }
-  for (; at < STEPS.indexOf('moved'); at++) {
-    const step = STEPS[at] as keyof typeof WORK;
-    requireArrival(await arrivalOf(from, to, id), WORK[step].needs);
-    session.note(`${step}: ${WORK[step].says}`);
-    await WORK[step].work(move);
-    await enter(from, id, STEPS[at + 1]!);
+  for (let next = WORK[step]; next !== undefined; next = WORK[step]) {
+    requireArrival(await arrivalOf(from, to, id), next.needs);
+    session.note(`${step}: ${next.says}`);
+    step = await next.work(move);
+    await enter(from, id, step);
   }
   report(session, id, await stateOf(from, id), await slotOf(from, id));
 }
 
-const WORK: Readonly<Record<Exclude<MoveStep, 'moved' | 'deleting' | 'giving up'>, { needs: Arrival; says: string; work: (move: Move) => Promise<void> }>> = {
+interface Work {
+  readonly needs: Arrival;
+  readonly says: string;
+  /** Returns the next step. */
+  readonly work: (move: Move) => Promise<MoveStep>;
+}
+
+const WORK: Readonly<Partial<Record<MoveStep, Work>>> = {
   copying: { needs: 'arriving', says: 'the company works here, and its rows are copied', work: copy },
   following: { needs: 'arriving', says: 'the other cell follows what changes, and both are compared', work: follow },
   closing: { needs: 'arriving', says: 'the company is frozen here until it is open there', work: close },
@@ -115,7 +144,7 @@ const WORK: Readonly<Record<Exclude<MoveStep, 'moved' | 'deleting' | 'giving up'
 };
 
 /** The other cell refuses the company's requests, and leaves its rows alone, from before the first one is there. */
-async function copy({ session, from, to, id, signal }: Move): Promise<void> {
+async function copy({ session, from, to, id, signal }: Move): Promise<MoveStep> {
   await closeIn(to.session, id);
   await requireSameDatabase(to, id).catch((error: unknown) => thaw(to, id, false, error));
   await announce(from, to, id);
@@ -136,6 +165,7 @@ async function copy({ session, from, to, id, signal }: Move): Promise<void> {
     await snapshot.close();
   }
   session.note(`copied ${counted(rows, 'row')}`);
+  return 'following';
 }
 
 /** The services froze it in a database that is not part of the move, which nothing else would end. */
@@ -144,7 +174,7 @@ async function thaw(cell: Cell, id: string, known: boolean, error: unknown): Pro
   throw error;
 }
 
-async function follow(move: Move): Promise<void> {
+async function follow(move: Move): Promise<MoveStep> {
   const { session, from, to, id, signal } = move;
   await subscribe(to, id, sourceUrl(from));
   await untilApplied(from, to, id, signal);
@@ -153,25 +183,36 @@ async function follow(move: Move): Promise<void> {
   await prepareIn(from.session, id);
   await hurry(to, id);
   await untilApplied(from, to, id, signal);
+  return 'closing';
 }
 
 async function compare(move: Move): Promise<Unequal> {
   const { from, to, id, signal } = move;
   for (let round = 0; round < ROUNDS && move.unequal?.size !== 0; round++) {
+    if (round > 0) await untilApplied(from, to, id, signal);
     move.unequal = await unequalIn(from, to, id, move.unequal);
-    await untilApplied(from, to, id, signal);
   }
   return move.unequal!;
 }
 
-/** The pause begins here: it ends when the other cell is open. */
-async function close(move: Move): Promise<void> {
+/** The pause begins here, and ends when the other cell is open. If something that fails holds it up, the company is opened again and followed. */
+async function close(move: Move): Promise<MoveStep> {
   const { session, from, to, id, signal } = move;
   await enter(to, id, 'arriving');
-  await freezeIn(from.session, id);
-  await requireSameDatabase(from, id).catch((error: unknown) => thaw(from, id, true, error));
-  session.note('frozen');
-  await untilApplied(from, to, id, signal);
+  await beginIn(from.session, id);
+  await closeSchedulingIn(from.session, id);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(PAUSE_MS * 2 ** move.closings++)]);
+  try {
+    await closeReadersIn(from.session, id, limit);
+    await requireSameDatabase(from, id).catch((error: unknown) => thaw(from, id, true, error));
+    session.note('frozen');
+    await untilApplied(from, to, id, limit);
+  } catch (error) {
+    if (!limit.aborted || signal.aborted) throw error;
+    await openAgain(move);
+    await pause(OPEN_MS, signal);
+    return 'following';
+  }
   const different = [...(await compare(move)).keys()];
   const problems = [
     ...(different.length > 0 ? [`The rows of ${different.join(', ')} differ: give up with --abort, and report this.`] : []),
@@ -183,14 +224,21 @@ async function close(move: Move): Promise<void> {
     await unfreezeIn(from.session, id, true);
     throw new Failure(['The company stays here, and can be changed again:', ...problems].join('\n  '), EXIT.refused);
   }
-  await feedArrives(from, to, id);
+  await Promise.all([feedArrives(from, to, id), carryOver(from, to, id)]);
   await hold(from, to, id);
-  await carryOver(from, to, id);
   session.note('the other cell has everything');
   await enter(to, id, 'complete');
+  return 'opening';
 }
 
-async function open({ session, from, to, id, signal }: Move): Promise<void> {
+/** After it was closed, or a part of it. */
+async function openAgain({ session, from, to, id }: Move): Promise<void> {
+  session.note('the company can be changed here again, and is closed later');
+  await acceptIn(from.session, id, true);
+  await staysHere(from, to, id);
+}
+
+async function open({ session, from, to, id, signal }: Move): Promise<MoveStep> {
   await enter(to, id, 'open');
   // Before gateways send requests there.
   await acceptIn(to.session, id, true);
@@ -207,6 +255,7 @@ async function open({ session, from, to, id, signal }: Move): Promise<void> {
     // The service goes on without this.
     for await (const _ of to.session.channel(owner).client(CatchUpServiceService).startRuns({ task: 'publish' }, { signal })) break;
   }
+  return 'clearing';
 }
 
 async function inService({ url }: Cell, schema: Owner, work: (tx: Transaction) => Promise<void>): Promise<void> {
@@ -219,7 +268,7 @@ async function inService({ url }: Cell, schema: Owner, work: (tx: Transaction) =
 }
 
 /** Before anything is deleted here: the other cell would follow that too. */
-async function clear({ from, to, id, signal }: Move): Promise<void> {
+async function clear({ from, to, id, signal }: Move): Promise<MoveStep> {
   if (await isSubscribed(to, id)) {
     await untilTrailIsComplete(from.session, id);
     // Late entries of the trail: when they are retried, they are added here, and sent there.
@@ -238,6 +287,7 @@ async function clear({ from, to, id, signal }: Move): Promise<void> {
   // Late entries of the trail came from this cell, which does not know the erasures that were requested in the other one.
   const { began_at: beganAt } = (await stateOf(from, id))!;
   await inService(to, 'integrations', (tx) => erasePeopleAgain(tx, id, beganAt));
+  return 'moved';
 }
 
 /** `--confirm`: deletes what is left here. */
@@ -326,31 +376,4 @@ async function requireNothing({ db }: Cell, id: string): Promise<void> {
 async function alone({ from, id }: Pick<Move, 'from' | 'id'>): Promise<void> {
   const { rows } = await from.db.query<{ alone: boolean }>({ text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as alone', values: [nameOf(id)] });
   if (rows[0]?.alone !== true) throw new Failure(`Another command is moving the company ${id}: wait for its end, or look with --status.`, EXIT.refused);
-}
-
-function showPlan(session: Session, id: string, plan: Plan, begins = false): void {
-  const rows = plan.tables.toSorted((a, b) => b.bytes - a.bytes);
-  const text = [
-    table(rows, { TABLE: (row) => row.table, ROWS: (row) => String(row.rows), BYTES: (row) => String(row.bytes) }, 'The company has no row.'),
-    `${counted(plan.rows, 'row')}, ${plan.bytes.toLocaleString('en')} bytes: about ${duration(plan.seconds)} in which the company works, then some seconds in which it can be read only.`,
-  ].join('\n');
-  if (begins) session.note(text);
-  else session.print({ company_id: id, ...plan }, `${text}\nNothing stands in the way.`);
-}
-
-function report(session: Session, id: string, state: MoveState | undefined, slot: Slot | undefined): void {
-  const fields = { company_id: id, step: state?.step ?? null, ...(state && { began_at: formatInstant(state.began_at) }), slot: slot ?? null };
-  session.print(
-    fields,
-    [nextOf(id, state), ...(slot === undefined ? [] : [inWords(slot, state !== undefined && !['moved', 'deleting'].includes(state.step))])].join('\n'),
-  );
-}
-
-function nextOf(id: string, state: MoveState | undefined): string {
-  if (state === undefined) return `No move of the company ${id} is under way.`;
-  const next =
-    state.step === 'moved'
-      ? `The company ${id} is in the other cell. Here it can be read as it was until you run this with --confirm, which deletes it here.`
-      : `The move of the company ${id} is at the step "${state.step}": run the command again to continue.`;
-  return `${next} It began at ${formatInstant(state.began_at)}.`;
 }

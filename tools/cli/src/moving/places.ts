@@ -10,7 +10,7 @@ interface SwitchedCells {
 
 /** Undefined unless both cells have names. */
 export async function placesOf(from: Cell, to: Cell): Promise<SwitchedCells | undefined> {
-  const [left, right] = [await callsOf(from), await callsOf(to)];
+  const [left, right] = await Promise.all([callsOf(from), callsOf(to)]);
   return left && right && { from: left, to: right };
 }
 

@@ -5,7 +5,7 @@ import { pause } from '@truckroll/process';
 import type { Cell } from './cells.ts';
 import { LOG, type MovedTable } from './tables.ts';
 
-const LOOK_MS = 50;
+const LOOK_MS = 20;
 /** Maximum restarts of a subscription that has stopped, and the pause in ms after each. A conflict stops it again each time. */
 const [MOST_TRIES, AGAIN_MS] = [3, 1000];
 const READING_TIMEOUT = '10s';

@@ -4,7 +4,7 @@ import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Cell } from './cells.ts';
 
 /** In order. */
-export const STEPS = ['copying', 'following', 'closing', 'opening', 'clearing', 'moved', 'deleting'] as const;
+const STEPS = ['copying', 'following', 'closing', 'opening', 'clearing', 'moved', 'deleting'] as const;
 export type MoveStep = (typeof STEPS)[number] | 'giving up';
 
 /** In order. The other cell has a part of the company, all of it, or all of it and takes its requests: then the move cannot be given up. */

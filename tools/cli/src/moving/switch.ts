@@ -6,8 +6,7 @@ import { tablesOf } from './tables.ts';
 const ROOM = 1000;
 
 export async function carryOver(from: Cell, to: Cell, companyId: string): Promise<void> {
-  await setRowNumbers(to, companyId);
-  await copyNotes(from, to, companyId);
+  await Promise.all([setRowNumbers(to, companyId), copyNotes(from, to, companyId)]);
 }
 
 /** Keys with a number, such as that of webhook_replays: the next ones are above those that were copied (docs/adr/0025). */

@@ -1,7 +1,7 @@
 // DeliveryService.Lease and Renew: lease due deliveries to a worker for a limited time, which ends early if the worker does.
 import { now } from '@truckroll/contract';
 import type { LeaseRequest, LeaseResponse, LeasedDelivery, RenewRequest, RenewResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { binaryArrays, notFreezing, type Database, type Transaction } from '@truckroll/postgres';
+import { binaryArrays, notFreezing, notFrozen, type Database, type Transaction } from '@truckroll/postgres';
 import type { Context } from '../../context.ts';
 import { checked } from '../../requests.ts';
 import { openHeaders, type StoredHeaders } from '../endpoints/custom-headers.ts';
@@ -281,12 +281,12 @@ async function removeSilent(tx: Transaction): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Ends the workers' leases. The next Lease handles them as expired. */
+/** Ends the workers' leases, also those for which a freeze waits. The next Lease handles them as expired. */
 async function endLeases(tx: Transaction, workers: readonly string[]): Promise<void> {
   await tx.query({
     name: 'end_webhook_leases',
     text: `update webhook_queue set leased_until = statement_timestamp()
-      where leased_until > statement_timestamp() and worker = any($1::text[]) and ${notFreezing('webhook_queue.company_id')}`,
+      where leased_until > statement_timestamp() and worker = any($1::text[]) and ${notFrozen('webhook_queue.company_id')}`,
     values: [workers],
   });
 }
