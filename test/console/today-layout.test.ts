@@ -113,7 +113,7 @@ test('work overlaps other work of the technician on other visits, which is neith
 });
 
 test('what differs between technicians of one name follows it', () => {
-  const [a, b, c] = ['aaaaaaaa-1', 'bbbbbbbb-1', 'cccccccc-1'] as const;
+  const [a, b, c] = ['0199-aaaaaaaa', '0199-bbbbbbbb', '0199-cccccccc'] as const;
   const named = (...of: object[]): string[] => toldApart(of as any).map(({ name }) => name);
   expect(named({ id: a, name: 'Ana' }, { id: b, name: 'Ben' })).toEqual(['Ana', 'Ben']);
   expect(named({ id: a, name: 'Ana', email: 'a@x' }, { id: b, name: 'Ana', email: 'b@x' })).toEqual(['Ana (a@x)', 'Ana (b@x)']);

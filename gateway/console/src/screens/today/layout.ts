@@ -53,14 +53,14 @@ export function stack<T extends Span>(bars: readonly T[]): { readonly bar: T; re
     });
 }
 
-/** Technicians with names that differ: those of one name are followed by their e-mail address, telephone number or the start of their id. */
+/** Technicians with names that differ: those of one name are followed by their e-mail address, telephone number or the end of their id, because ids of one day begin alike. */
 export function toldApart(technicians: readonly Technician[]): Technician[] {
   const named = Map.groupBy(technicians, ({ name }) => name);
   return technicians.map((of) => {
     const others = named.get(of.name)!.filter((each) => each !== of);
     if (others.length === 0) return of;
     const beside = (['email', 'phone'] as const).find((field) => of[field] && others.every((each) => each[field] !== of[field]));
-    return { ...of, name: `${of.name} (${beside === undefined ? of.id.slice(0, 8) : of[beside]})` };
+    return { ...of, name: `${of.name} (${beside === undefined ? of.id.slice(-8) : of[beside]})` };
   });
 }
 
