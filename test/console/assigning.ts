@@ -1,7 +1,7 @@
 // What the board and its dialog say before anything is sent: tests of today.test.ts, which has the same company.
 import type { HTTPRequest, Page } from 'puppeteer-core';
 import { inspect } from './inspect.ts';
-import { press, shows, value, type ConsoleSetup } from './start-console.ts';
+import { give, press, shows, value, type ConsoleSetup } from './start-console.ts';
 import { beside, clock, at, dayOf, eves, left, long, missed, names, startDay, type Day } from './start-day.ts';
 
 let setup: ConsoleSetup;
@@ -29,7 +29,7 @@ async function writesDuring(during: () => Promise<void>): Promise<string[]> {
 }
 
 test('shows the e-mail addresses of technicians of one name, on the board and where one is chosen', async () => {
-  await page.waitForSelector('.technician');
+  await page.waitForSelector('[aria-label="Chen Li"]');
   const rows = await page.$$eval('.technician', (all) => all.map((row) => row.getAttribute('aria-label')));
   expect(rows).toEqual(['Ana Ruiz', 'Ben Cole', 'Chen Li', 'Dee Young', EVE, 'Eve Lane (eve@example.com)']);
   await openAdding(beside['number'], 'Eve');
@@ -55,21 +55,17 @@ test('proposes times within the arrival window, and offers to work outside it on
   await shows(page, `planned ${clock(at(14))} – ${clock(at(18))}`);
   expect(await Promise.all(['#starts_at', '#ends_at'].map((input) => value(page, input)))).toEqual([14, 16].map((hour) => `${dayOf(at(12))}T${hour}:00`));
   expect(await page.$('[name="outside"]')).toBeNull();
-  const end = (hour: number) =>
-    page.$eval(
-      '#ends_at',
-      (input, to) => {
-        (input as HTMLInputElement).value = to;
-        input.dispatchEvent(new Event('input', { bubbles: true }));
-      },
-      `${dayOf(at(12))}T${hour}:00`,
-    );
+  const end = (hour: number, century = ''): Promise<void> => give(page, '#ends_at', `${century}${dayOf(at(12))}T${hour}:00`);
   await end(17);
   await page.waitForSelector('[name="outside"]');
-  await end(13);
   const sent = await writesDuring(async () => {
+    await end(13);
     await press(page, 'Add technician');
     await shows(page, '“To” must be later than “From”.');
+    // The year 12026
+    await end(17, '1');
+    await press(page, 'Add technician');
+    await shows(page, '“To”: Give the whole date and time');
   });
   expect(sent).toEqual([]);
   await end(16);
@@ -91,15 +87,21 @@ describe('a technician who works elsewhere at the time', () => {
     await page.waitForFunction(() => document.querySelector('dialog .warning') === null);
   });
 
+  test('is warned of although the visit of that work is on another day', async () => {
+    await openAdding(beside['number'], 'Dee');
+    await shows(page, `V-15, Núñez Residence, ${clock(at(15))} – ${clock(at(16))}`);
+  });
+
   test('is warned of when the button is pressed at the latest, and is added if it is pressed again', async () => {
-    let first = true;
-    const answer = (request: HTTPRequest): void => {
-      const loses = first && request.url().includes(`team_member_id=${eves[1].id}`);
-      if (loses) first = false;
-      void (loses ? request.abort('connectionrefused') : request.continue());
+    const locked: boolean[] = [];
+    const answer = async (request: HTTPRequest): Promise<void> => {
+      if (!request.url().includes(`team_member_id=${eves[1].id}`)) return request.continue();
+      locked.push(await page.$eval('dialog fieldset', ({ disabled }) => disabled));
+      return locked.length === 1 ? request.abort('connectionrefused') : request.continue();
     };
+    const listen = (request: HTTPRequest): void => void answer(request);
     await page.setRequestInterception(true);
-    page.on('request', answer);
+    page.on('request', listen);
     try {
       await openAdding(beside['number'], 'Ana');
       const lost = page.waitForRequest((request) => request.url().includes(`team_member_id=${eves[1].id}`));
@@ -111,8 +113,10 @@ describe('a technician who works elsewhere at the time', () => {
       });
       expect(sent).toEqual([]);
       await shows(page, elsewhere);
+      // The fields cannot be edited during the check.
+      expect(locked).toEqual([false, true]);
     } finally {
-      page.off('request', answer);
+      page.off('request', listen);
       await page.setRequestInterception(false);
     }
     expect(names(await now(beside))).toEqual([]);

@@ -227,6 +227,17 @@ export const focuses = (page: Page, text: string): Promise<string> =>
 
 export const value = (page: Page, selector: string): Promise<string> => page.$eval(selector, (element) => (element as HTMLInputElement).value);
 
+/** Gives an input a value at once, as a user does who pastes it or picks it. */
+export const give = (page: Page, selector: string, text: string): Promise<void> =>
+  page.$eval(
+    selector,
+    (input, to) => {
+      (input as HTMLInputElement).value = to;
+      for (const type of ['input', 'change']) input.dispatchEvent(new Event(type, { bubbles: true }));
+    },
+    text,
+  );
+
 export async function fill(page: Page, selector: string, text: string): Promise<void> {
   await page.waitForSelector(selector);
   await page.$eval(selector, (element) => {

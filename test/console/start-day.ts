@@ -39,12 +39,16 @@ export const [done, begun, late, open, canceled, night, tomorrow, moved] = [
   visit('V-8', 15, 17, { job_id: jobs[1].id }),
 ] as const;
 export const others = [visit('V-9', 16, 17), visit('V-10', 17, 18)] as const;
-/** The first had no technician, that of the second was taken off, the third takes longer than its arrival window, and the fourth is while it lasts. */
-export const [missed, left, long, beside] = [
+/**
+ * The first had no technician, that of the second was taken off, the third takes longer than its arrival window, and the fourth is while it lasts. The
+ * fifth is tomorrow, but its technician works on it today, while the fourth lasts.
+ */
+export const [missed, left, long, beside, early] = [
   visit('V-11', 9, 10),
   visit('V-12', 18, 19),
   visit('V-13', 14, 18, { window_end_at: at(16) }),
   visit('V-14', 15, 16),
+  visit('V-15', 33, 34),
 ] as const;
 
 export interface Day {
@@ -78,6 +82,7 @@ async function start(): Promise<Day> {
     work(night, ben, 'COMPLETED'),
     work(moved, ana, 'TO_DO'),
     work(left, eves[0], 'CANCELED'),
+    { ...work(early, dee, 'TO_DO'), starts_at: at(15), ends_at: at(16) },
   ];
   for (const [path, records] of [
     ['accounts', [home, shop]],
@@ -85,7 +90,7 @@ async function start(): Promise<Day> {
     ['locations', [place]],
     ['team-members', [ana, ben, chen, dee, ...eves]],
     ['jobs', jobs],
-    ['job-appointments', [done, begun, late, open, canceled, night, tomorrow, moved, ...others, missed, left, long, beside]],
+    ['job-appointments', [done, begun, late, open, canceled, night, tomorrow, moved, ...others, missed, left, long, beside, early]],
     ['job-assignments', assignments],
     ['time-entries', [dayOff]],
   ] as const) {

@@ -5,7 +5,7 @@ import type { TestCompany } from '../support/system.ts';
 import './assigning.ts';
 import { DESKTOP, PHONE } from './browser.ts';
 import { barriers, inspect } from './inspect.ts';
-import { press, shows, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
+import { give, press, shows, tabTo, visibleText, type ConsoleSetup } from './start-console.ts';
 import * as start from './start-day.ts';
 import { ana, at, begun, ben, chen, clock, dayOf, dee, jobs, late, moved, names, night, open, others, timezone, tomorrow, visit, work } from './start-day.ts';
 
@@ -121,14 +121,7 @@ async function write(body: object): Promise<void> {
 
 test('asks before a technician works outside the arrival window', async () => {
   await openAdding('V-10', 'Ana');
-  await page.$eval(
-    '#ends_at',
-    (input, to) => {
-      (input as HTMLInputElement).value = to;
-      input.dispatchEvent(new Event('input', { bubbles: true }));
-    },
-    `${dayOf(at(12))}T20:00`,
-  );
+  await give(page, '#ends_at', `${dayOf(at(12))}T20:00`);
   await page.waitForSelector('[name="outside"]');
   await press(page, 'Add technician');
   await shows(page, 'The times are outside the arrival window.');
@@ -147,7 +140,7 @@ describe('a write without an answer', () => {
   async function losing(made: boolean, lose: (method: string, count: number) => boolean): Promise<void> {
     keys = [];
     const answer = async (request: HTTPRequest): Promise<void> => {
-      if (!request.url().includes('/v1/job-assignments')) return request.continue();
+      if (request.method() === 'GET' || !request.url().includes('/v1/job-assignments')) return request.continue();
       keys.push(`${request.method()} ${request.headers()['idempotency-key']}`);
       if (!lose(request.method(), keys.length)) return request.continue();
       if (made) await fetch(request.url(), { method: request.method(), headers: request.headers(), body: request.postData()! });

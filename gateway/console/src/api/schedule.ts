@@ -1,6 +1,6 @@
 // A day's work: visits, technicians, requests without a visit, and the two writes that add and remove a technician.
 import type { components } from '@truckroll/client';
-import type { Account, Visit } from './business.ts';
+import { inPages, type Account, type Visit } from './business.ts';
 import { request } from './client.ts';
 import { PUBLIC, readList, type Listed } from './reports.ts';
 
@@ -33,10 +33,12 @@ export async function readTechnicians(signal: AbortSignal): Promise<Technician[]
   return records.map(({ id, name, email = null, phone = null }) => ({ id, name, email, phone })).sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Visits of these company-local days on which the technician works; `before` is exclusive. */
+/** Visits on which the technician's own work begins on these company-local days; `before` is exclusive. */
 export async function readVisitsOf(technicianId: string, from: string, before: string, signal: AbortSignal): Promise<readonly Visit[]> {
-  const query = { team_member_id: technicianId, canceled: 'false', starts_from: from, starts_before: before };
-  return (await readList<Visit>('job-appointments', query, MOST_VISITS, signal)).records;
+  const query = { team_member_id: technicianId, starts_from: from, starts_before: before };
+  const { records } = await readList<Assignment>('job-assignments', query, MOST_VISITS, signal);
+  const ids = [...new Set(records.map(({ appointment_id: id }) => id))];
+  return inPages(ids, async (some) => (await readList<Visit>('job-appointments', { ids: some }, some.length, signal)).records);
 }
 
 /** Technicians who are off from `start` to `end`, by time off that began on the day before or later. */

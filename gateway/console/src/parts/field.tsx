@@ -50,9 +50,11 @@ export function Field({ name, label, hint, problem, children }: Given) {
   );
 }
 
-/** Throws Problem if a date or time is incomplete: the browser reports its value as empty. */
+/** Throws Problem if a date or time is incomplete, for which the browser reports an empty value, or in a year that is not of our time. */
 export function requireWholeMoments(form: HTMLFormElement): void {
-  const half = [...form.querySelectorAll('input')].filter(({ validity }) => validity.badInput);
+  const half = [...form.querySelectorAll('input')].filter(
+    ({ validity: { badInput, rangeOverflow, rangeUnderflow } }) => badInput || rangeOverflow || rangeUnderflow,
+  );
   if (half.length === 0) return;
   const details = half.map(({ name }) => ({ field: name, code: 'INVALID_FORMAT', message: 'Give the whole date and time, or leave it empty.' }));
   throw new Problem('A date or time is not complete.', { code: 'INVALID_REQUEST', details });

@@ -1,4 +1,4 @@
-import { instantOf, localInput, zone } from './time.tsx';
+import { MOMENT, instantOf, localInput, zone } from './time.tsx';
 
 interface Given {
   name: string;
@@ -9,6 +9,8 @@ interface Given {
   since?: string | undefined;
   onGiven: (at: string | undefined) => void;
 }
+
+export const REVERSED = 'The range ends here before it begins.';
 
 /** Whether a range of instants ends before it begins, or is empty. Nothing is asked for by one. */
 export const isReversed = (from: string | undefined, before: string | undefined): boolean => Date.parse(before ?? '') <= Date.parse(from ?? '');
@@ -23,17 +25,19 @@ export function MomentInput({ name, label, at, since, onGiven }: Given) {
         {label}
         <span class="unseen">, in {zone()}</span>
         <input
+          {...MOMENT}
           name={name}
-          type="datetime-local"
           value={shown}
           aria-invalid={wrong || undefined}
           aria-describedby={wrong ? `${name}-wrong` : undefined}
-          onChange={({ currentTarget: { value } }) => onGiven(value === '' ? undefined : instantOf(value))}
+          onChange={({ currentTarget: { value, validity } }) => {
+            if (!validity.rangeUnderflow) onGiven(instantOf(value) || undefined);
+          }}
         />
       </label>
       {wrong && (
         <p class="error" id={`${name}-wrong`} role="alert">
-          The range ends here before it begins.
+          {REVERSED}
         </p>
       )}
     </div>

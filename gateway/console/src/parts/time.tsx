@@ -135,9 +135,13 @@ export const localInput = (at: Date): string => wall(at).slice(0, 16).replace(' 
 /** The value for an input of type datetime-local, to the second. */
 export const localMoment = (at: Date): string => wall(at).replace(' ', 'T');
 
-/** The instant of such an input's value in the company's time zone. When clocks go back, one of the two possible instants. */
+/** An input of a day and a time. Browsers report a year that is typed in part, such as 0202. */
+export const MOMENT = { type: 'datetime-local', min: '1900-01-01T00:00', max: '9998-12-31T23:59' } as const;
+
+/** The instant of such an input's value in the company's time zone, or an empty text if the year is far from ours. When clocks go back, one of the two possible instants. */
 export function instantOf(local: string): string {
   const shown = Date.parse(`${local}Z`);
   const offset = (at: number): number => Date.parse(`${wall(new Date(at)).replace(' ', 'T')}Z`) - Math.floor(at / 1000) * 1000;
-  return new Date(shown - offset(shown - offset(shown))).toISOString();
+  const at = shown - offset(shown - offset(shown));
+  return Number.isNaN(at) ? '' : new Date(at).toISOString();
 }

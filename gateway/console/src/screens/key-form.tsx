@@ -5,7 +5,7 @@ import { Field, typed, requireWholeMoments } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
-import { instantOf, zone } from '../parts/time.tsx';
+import { MOMENT, instantOf, zone } from '../parts/time.tsx';
 import { useAction } from '../state/action.ts';
 import { announce } from '../state/notice.ts';
 import { go, goInstead, places } from '../state/route.ts';
@@ -38,7 +38,7 @@ export function NewKey() {
           hint={`In the company’s time zone, ${zone()}. Leave it empty for a key that does not end by itself.`}
           problem={action.problem}
         >
-          {(ties) => <input {...ties} type="datetime-local" />}
+          {(ties) => <input {...ties} {...MOMENT} />}
         </Field>
         <div class="buttons">
           <button type="submit" class="primary" disabled={action.busy}>

@@ -17,7 +17,7 @@ import {
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, requireWholeMoments } from '../../parts/field.tsx';
 import { ProblemBox } from '../../parts/problem-box.tsx';
-import { dayOf, instantOf, localInput, timeBeside, timeOfDay } from '../../parts/time.tsx';
+import { MOMENT, dayOf, instantOf, localInput, timeBeside, timeOfDay } from '../../parts/time.tsx';
 import { titleCase } from '../../parts/words.ts';
 import { useAction } from '../../state/action.ts';
 import { addDays } from '../reports/calendar.ts';
@@ -91,20 +91,21 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
   const listed = technicians.filter(({ id }) => id === fields.member || !onVisit.has(id));
   // A time that was not edited keeps its seconds.
   const chosen = {
-    starts_at: fields.starts === first.starts ? times.starts_at : fields.starts && instantOf(fields.starts),
-    ends_at: fields.ends === first.ends ? times.ends_at : fields.ends && instantOf(fields.ends),
+    starts_at: fields.starts === first.starts ? times.starts_at : instantOf(fields.starts),
+    ends_at: fields.ends === first.ends ? times.ends_at : instantOf(fields.ends),
   };
   const outside = isOutside(chosen, visit);
   /** Other work of the technician at these times. */
   const [busy, setBusy] = useState<ReturnType<typeof overlaps>>([]);
-  const inOrder = chosen.starts_at !== '' && chosen.ends_at !== '' && Date.parse(chosen.starts_at) < Date.parse(chosen.ends_at);
+  const inOrder = Date.parse(chosen.starts_at) < Date.parse(chosen.ends_at);
   const name = technicians.find(({ id }) => id === fields.member)?.name ?? '';
   const added = writes.add.done !== undefined;
   const unknown = writes.add.open || writes.remove.open;
   const fixed = unknown || added;
 
   async function findWork(signal: AbortSignal): Promise<typeof busy> {
-    const visits = await readVisitsOf(fields.member, addDays(dayOf(chosen.starts_at), -1), addDays(dayOf(chosen.ends_at), 1), signal);
+    // Work may last for days.
+    const visits = await readVisitsOf(fields.member, addDays(dayOf(chosen.starts_at), -7), addDays(dayOf(chosen.ends_at), 1), signal);
     return overlaps(visits, visit.id, fields.member, chosen);
   }
 
@@ -220,7 +221,7 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
         </p>
         <ProblemBox problem={action.problem} title={headline()} focus />
         {action.problem !== undefined && held !== undefined && <Held visit={visit} news={held} when={when} />}
-        <fieldset disabled={fixed}>
+        <fieldset disabled={fixed || action.busy}>
           {adding && (
             <>
               <Field name="team_member_id" label="Technician" problem={undefined}>
@@ -237,10 +238,10 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
               </Field>
               <div class="two">
                 <Field name="starts_at" label="From">
-                  {(ties) => <input {...ties} type="datetime-local" value={fields.starts} onInput={({ currentTarget: { value } }) => set({ starts: value })} />}
+                  {(ties) => <input {...ties} {...MOMENT} value={fields.starts} onInput={({ currentTarget: { value } }) => set({ starts: value })} />}
                 </Field>
                 <Field name="ends_at" label="To">
-                  {(ties) => <input {...ties} type="datetime-local" value={fields.ends} onInput={({ currentTarget: { value } }) => set({ ends: value })} />}
+                  {(ties) => <input {...ties} {...MOMENT} value={fields.ends} onInput={({ currentTarget: { value } }) => set({ ends: value })} />}
                 </Field>
               </div>
               {busy.length > 0 && <Busy name={name} of={busy} when={when} />}
