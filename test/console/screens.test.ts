@@ -1,7 +1,7 @@
 // Every screen must be free of problems that axe finds, and fit a phone's width. SCREENSHOTS=folder stores pictures of the screens.
 import { until } from '@truckroll/testing/until';
 import type { Page } from 'puppeteer-core';
-import { press, shows, signIn, startConsole, type ConsoleSetup } from './start-console.ts';
+import { give, press, shows, signIn, startConsole, value, type ConsoleSetup } from './start-console.ts';
 import { remember } from './history.ts';
 import type { TestCompany } from '../support/system.ts';
 import { DESKTOP, PHONE } from './browser.ts';
@@ -194,6 +194,20 @@ test('errors, questions and secrets', async () => {
   await inspect(page, 'endpoint-added');
   await press(page, 'Recover…');
   await inspect(page, 'recover');
+  for (const [input, time, fault] of [
+    ['#until', '2026-01-01T00:00', 'The range ends here before it begins.'],
+    ['#until', '12026-01-01T00:00', 'Give the whole date and time, or leave it empty.'],
+    ['#since', '0202-01-01T00:00', 'Give the whole date and time, or leave it empty.'],
+    ['#since', '2100-01-01T00:00', 'Give a time before now.'],
+  ] as const) {
+    const before = await value(page, input);
+    await give(page, input, time);
+    await press(page, 'Continue');
+    await shows(page, fault);
+    expect(await page.$eval(input, (each) => each.getAttribute('aria-invalid'))).toBe('true');
+    await give(page, input, before);
+  }
+  await inspect(page, 'recover-wrong');
   await press(page, 'Continue');
   await shows(page, 'Send what it missed?');
   await inspect(page, 'recover-confirm');

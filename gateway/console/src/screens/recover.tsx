@@ -6,8 +6,9 @@ import { STATE_NAMES } from '../parts/badge.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, requireWholeMoments, typed } from '../parts/field.tsx';
 import { deliveries, number } from '../parts/figures.ts';
+import { REVERSED, isReversed } from '../parts/moment-input.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
-import { Time, instantOf, localInput, zone } from '../parts/time.tsx';
+import { MOMENT, Time, instantOf, localInput, zone } from '../parts/time.tsx';
 import { useAction } from '../state/action.ts';
 import { announce } from '../state/notice.ts';
 import { planOf, type Counted, type Plan, type Range } from './recovery-plan.ts';
@@ -75,10 +76,10 @@ export function Recover({ endpoint, onClose }: Given) {
             </Choice>
           </fieldset>
           <Field name="since" label="Since" hint={`In the company’s time zone, ${zone()}.`} problem={action.problem}>
-            {(ties) => <input {...ties} type="datetime-local" defaultValue={times.since} required />}
+            {(ties) => <input {...ties} {...MOMENT} defaultValue={times.since} required />}
           </Field>
           <Field name="until" label="Until" hint="Leave it empty for all until now." problem={action.problem}>
-            {(ties) => <input {...ties} type="datetime-local" defaultValue={times.until} />}
+            {(ties) => <input {...ties} {...MOMENT} defaultValue={times.until} />}
           </Field>
           <div class="buttons end">
             <button type="button" onClick={close}>
@@ -185,8 +186,15 @@ function Progress({ progress: { queued, remaining }, done }: { progress: Recover
 function rangeOf(element: HTMLFormElement): Range {
   requireWholeMoments(element);
   const form = new FormData(element);
-  const [since, until] = [typed(form, 'since'), typed(form, 'until')];
-  if (since === '')
-    throw new Problem('Say since when.', { code: 'MISSING', details: [{ field: 'since', code: 'MISSING', message: 'Give a day and a time.' }] });
-  return { since: instantOf(since), until: until === '' ? new Date().toISOString() : instantOf(until) };
+  const since = instantOf(typed(form, 'since'));
+  const until = instantOf(typed(form, 'until')) || new Date().toISOString();
+  const refuse = (field: string, message: string): never => {
+    throw new Problem('The period cannot be read.', { code: 'INVALID_REQUEST', details: [{ field, code: 'INVALID_REQUEST', message }] });
+  };
+  if (since === '') refuse('since', 'Give a day and a time.');
+  if (isReversed(since, until)) {
+    if (typed(form, 'until') === '') refuse('since', 'Give a time before now.');
+    refuse('until', REVERSED);
+  }
+  return { since, until };
 }
