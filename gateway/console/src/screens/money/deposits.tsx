@@ -81,7 +81,7 @@ async function readDeposits(month: string, signal: AbortSignal): Promise<readonl
   const { rows } = await readReport('collections', { start_date: start, end_date: end, bucket: 'day', group_by: 'payment_method' }, signal);
   const byDay = Map.groupBy(rows.filter(centsIn), ({ period_start: day }) => day);
   return [...byDay]
-    .map(([day, of]) => ({ day, received: new Map(of.map((row) => [row.group!.value ?? '', centsIn(row)])) }))
+    .map(([day, of]) => ({ day, received: new Map(of.map((row) => [row.group!.value!, centsIn(row)])) }))
     .sort((a, b) => b.day.localeCompare(a.day));
 }
 
@@ -92,7 +92,7 @@ function methodsOf(days: readonly Deposits[]): { key: string; title: string }[] 
   const used = new Set(days.flatMap(({ received }) => [...received.keys()]));
   const known = METHODS.map(({ id }) => id);
   const keys = [...known.filter((id) => used.has(id)), ...[...used].filter((id) => !known.includes(id))];
-  return keys.map((key) => ({ key, title: key === '' ? 'No payment method' : methodName(key) }));
+  return keys.map((key) => ({ key, title: methodName(key) }));
 }
 
 /** The methods that are chosen, or all of them if this month has none of those. */
@@ -116,7 +116,7 @@ function columns(days: readonly Deposits[], month: string, methods: readonly str
     },
     ...methods.map(
       (method): Column<Deposits> => ({
-        title: method === '' ? 'No payment method' : methodName(method),
+        title: methodName(method),
         numeric: true,
         cell({ day, received }) {
           const cents = received.get(method) ?? 0;
