@@ -103,6 +103,8 @@ test('a customer’s overdue amount leads to the invoices that it adds up', asyn
 test('of more payments than are loaded the newest are listed, without a sum; a sum of some days is of what was received', async () => {
   const large = await setup.company();
   const now = Date.now();
+  // The newest hundred are spread over four days. All others were created within minutes, a month ago.
+  const at = (n: number): string => new Date(n < 100 ? now - n * 0.04 * DAY_MS : now - 30 * DAY_MS - n * 200).toISOString();
   const payments = Array.from({ length: 1150 }, (_, n) => ({
     id: randomUUID(),
     number: `PAY-${n + 1}`,
@@ -111,8 +113,8 @@ test('of more payments than are loaded the newest are listed, without a sum; a s
     method: 'CASH',
     amount_cents: 100 + n,
     currency: 'USD',
-    occurred_at: new Date(now - n * 0.04 * DAY_MS).toISOString(),
-    created_at: new Date(now - n * 0.04 * DAY_MS).toISOString(),
+    occurred_at: at(n),
+    created_at: at(n),
     updated_at: null,
     collected_by: null,
     invoice_allocations: [],
@@ -121,8 +123,7 @@ test('of more payments than are loaded the newest are listed, without a sum; a s
   const own = await setup.enter(large, '/money/payments');
   await shows(own, 'were created last, and have no sum');
   const shown = await own.$$eval('tbody tr', (all) => all.map((row) => row.querySelector('td')!.innerText));
-  expect(shown.length).toBeGreaterThan(500);
-  expect(shown).toEqual(payments.slice(0, shown.length).map(({ number }) => number));
+  expect(shown).toEqual(payments.slice(0, 1000).map(({ number }) => number));
   expect(await own.$('tfoot')).toBeNull();
   const day = new Date(now - 3 * DAY_MS).toISOString().slice(0, 10);
   await own.evaluate((from) => void (location.hash = `/money/payments?from=${from}`), day);

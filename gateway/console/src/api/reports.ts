@@ -82,31 +82,28 @@ export async function readList<T>(path: string, query: Query, most: number, sign
 const DAY_MS = 86_400_000;
 
 /**
- * A list if it has at most about `most` records, otherwise those of them that were created last. The API begins with the first, so spans of days are
- * read backwards from now.
+ * The records of a list that were created last, at most `most`. The API begins with the first, so spans of days are read whole, backwards from now.
+ * They grow as fast as what was found suggests.
  */
 export async function readNewest<T extends { readonly created_at: string }>(path: string, query: Query, most: number, signal: AbortSignal): Promise<Listed<T>> {
   const first = await readList<T>(path, query, 1, signal);
-  const oldest = first.records[0]?.created_at;
-  if (!first.more || oldest === undefined) return first.more ? readList(path, query, most, signal) : first;
-  const records: T[] = [];
+  if (!first.more) return first;
+  const oldest = Date.parse(first.records[0]!.created_at);
   const at = (ms: number): string => new Date(ms).toISOString();
+  let records: readonly T[] = [];
   let end: number | undefined;
-  for (let days = 30; ; ) {
+  for (let days = 1; ; days *= Math.min(4, most / records.length)) {
     const start: number = (end ?? Date.now()) - days * DAY_MS;
     const span = { ...query, created_from: at(start), created_before: end && at(end) };
-    const found = await readList<T>(path, span, most - records.length, signal);
-    // A part of a span is its oldest. The first span is made shorter until it is whole, down to some minutes.
-    if (found.more && records.length === 0 && days > 0.01) {
-      days /= 6;
-      continue;
-    }
-    if (found.more) return { records: records.length === 0 ? found.records : records, more: true };
-    records.push(...found.records);
-    if (start <= Date.parse(oldest)) return { records, more: false };
-    if (records.length >= most) return { records, more: true };
+    const found = await readList<T>(path, span, MOST_ROWS, signal);
+    if (found.more)
+      throw new Problem(`More than ${MOST_ROWS} of these were created at nearly the same time. Choose fewer days or another filter.`, {
+        code: 'TOO_MANY_ROWS',
+      });
+    records = [...found.records, ...records];
+    const whole = start <= oldest;
+    if (whole || records.length >= most) return { records: records.slice(-most), more: !whole || records.length > most };
     end = start;
-    days *= 4;
   }
 }
 
