@@ -142,7 +142,7 @@ test.each([
   ['/customers', 900],
   ['/money/invoices', 900],
   ['/money/payments', 900],
-  ['/money', 1280],
+  ['/money', 900],
 ])('%s shows every column at %i px', async (place, width) => {
   await page.setViewport({ width, height: 860 });
   await go(place);
