@@ -304,8 +304,8 @@ test('shows a pill for each filter that is set, which removes that one, or all',
   const pills = (): Promise<string[]> => page.$$eval('p.chosen button', (buttons) => buttons.map(({ textContent }) => textContent.replace(' ×', '')));
   await go(`/money/invoices?show=ALL&due_from=2026-01-05&least=50&account_id=${owing.id}`);
   await shows(page, `Customer: ${owing.name}`);
-  expect(await pills()).toEqual([`Customer: ${owing.name}`, 'Show: All', 'Due from: Jan 5, 2026', 'Owed at least: $50.00', 'Remove all']);
-  await page.click('button[aria-label="Due from: Jan 5, 2026, remove"]');
+  expect(await pills()).toEqual([`Customer: ${owing.name}`, 'Show: All', 'Due: Jan 5, 2026 or later', 'Owed at least: $50.00', 'Remove all']);
+  await page.click('button[aria-label="Due: Jan 5, 2026 or later, remove"]');
   await page.waitForFunction(() => !location.hash.includes('due_from') && location.hash.includes('least=50'));
   // The focus goes to the next pill.
   await focuses(page, (await pills())[2] + ' ×');

@@ -1,9 +1,9 @@
 // Choosing the period and the columns of a report: tests of reports.test.ts.
-import type { Page } from 'puppeteer-core';
+import type { HTTPRequest, Page } from 'puppeteer-core';
 import { readSheet } from 'read-excel-file/node';
 import type { Json } from '../support/expected.ts';
 import { inspect } from './inspect.ts';
-import { press, saved, shows, tabTo } from './start-console.ts';
+import { give, press, saved, shows, tabTo } from './start-console.ts';
 
 const CUSTOM = 'period=custom&from=2026-07-01&to=2026-10-31';
 
@@ -58,9 +58,25 @@ export function inputTests(start: () => Reports): void {
     expect([await isOpen(page), await name(page)]).toEqual([false, 'Period: Last month']);
   });
 
-  test('a range that ends before it begins is said to be one', async () => {
-    await given.go('invoice-activity?period=custom&from=2026-10-31&to=2026-07-01');
-    await shows(page, 'The range ends before it begins.');
+  test.each([
+    ['a first day after the last one', '[name="from"]', '2026-11-30', 'The last day is before the first.', ['2026-11-30', '2026-10-31'], '[name="to"]'],
+    ['a year that is typed in part', '[name="to"]', '0202-10-31', 'Give a whole date.', ['2026-07-01', '0202-10-31'], '[name="to"]'],
+  ])('%s is kept as it was typed, marked, and asks for nothing', async (_, input, typed, fault, days, marked) => {
+    await given.go(`invoice-activity?${CUSTOM}`);
+    await press(page, 'Period: Jul 1 – Oct 31, 2026');
+    await page.waitForSelector('.groups td');
+    const asked: string[] = [];
+    const listen = (request: HTTPRequest): void => void (request.url().includes('/v1/reports/') && asked.push(request.url()));
+    page.on('request', listen);
+    await give(page, input, typed);
+    await shows(page, fault);
+    await shows(page, 'Nothing is shown until then.');
+    page.off('request', listen);
+    expect(asked).toEqual([]);
+    expect(await page.$$eval('input[type="date"]', (inputs) => inputs.map(({ value }) => value))).toEqual(days);
+    expect(await page.$eval(marked, (each) => document.getElementById(each.getAttribute('aria-describedby')!)?.textContent)).toBe(fault);
+    await inspect(page, `reports-${fault === 'Give a whole date.' ? 'half-typed' : 'reversed'}`);
+    await page.keyboard.press('Escape');
   });
 
   test('columns are chosen, kept with a saved view, and those of the spreadsheet', async () => {

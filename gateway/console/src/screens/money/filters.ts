@@ -1,14 +1,14 @@
 // Filters of the lists of invoices and payments: parameters of the address, and what is wrong with them.
-import { addDays, dayName, isDay } from '../reports/calendar.ts';
+import { addDays, faultOf, isDay } from '../reports/calendar.ts';
 
-/** A parameter of the address: a text, or one of the choices, the first of which is no filter. */
+/** A parameter of the address: a text, one of the choices, the first of which is no filter, or the first day of a range of days. */
 export interface Filter {
   readonly name: string;
   readonly title: string;
-  readonly type?: 'search' | 'date' | 'dollars';
+  readonly dollars?: boolean;
   readonly choices?: readonly (readonly [value: string, title: string])[];
-  /** The filter that begins the range of days that this one ends. */
-  readonly since?: string;
+  /** The parameter with the last day of the range. */
+  readonly to?: string;
 }
 
 export const dayIn = (query: URLSearchParams, name: string): string | undefined => (isDay(query.get(name) ?? '') ? query.get(name)! : undefined);
@@ -19,19 +19,19 @@ export const dayAfter = (query: URLSearchParams, name: string): string | undefin
   return day === undefined ? undefined : addDays(day, 1);
 };
 
-/** What an input says that cannot be read. */
-export const UNREADABLE = { search: '', date: 'Give a whole date.', dollars: 'Give an amount in dollars, such as 120.50.' } as const;
-
 /** Faults of the filters in an address, by name. A list with faults sends no request. */
 export function faultsOf(filters: readonly Filter[], query: URLSearchParams): ReadonlyMap<string, string> {
   const faults = new Map<string, string>();
-  for (const { name, type = 'search', since = '' } of filters) {
+  for (const { name, dollars, to } of filters) {
     const value = query.get(name) ?? '';
-    const start = dayIn(query, since);
-    if (value === '') continue;
-    if (type === 'date' && !isDay(value)) faults.set(name, UNREADABLE.date);
-    else if (type === 'dollars' && !/^\d{1,9}(\.\d\d?)?$/.test(value)) faults.set(name, UNREADABLE.dollars);
-    else if (start !== undefined && value < start) faults.set(name, `This day is before ${dayName(start)}, on which the range begins.`);
+    const last = to && (query.get(to) ?? '');
+    const fault =
+      last !== undefined
+        ? (faultOf(value) ?? faultOf(last, value))
+        : dollars && value !== '' && !/^\d{1,9}(\.\d\d?)?$/.test(value)
+          ? 'Give an amount in dollars, such as 120.50.'
+          : undefined;
+    if (fault !== undefined) faults.set(name, fault);
   }
   return faults;
 }

@@ -1,5 +1,5 @@
-import type { ComponentChildren, TargetedEvent } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Query } from '../../api/client.ts';
 import type { Invoice, Payment } from '../../api/business.ts';
 import { readNewest, type Listed } from '../../api/reports.ts';
@@ -8,17 +8,19 @@ import { dollars } from '../../parts/money.ts';
 import { Page } from '../../parts/page.tsx';
 import { Loaded } from '../../parts/part.tsx';
 import { Table, type Column } from '../../parts/table.tsx';
+import { today } from '../../parts/time.tsx';
 import { METHODS, titleCase } from '../../parts/words.ts';
 import { readAccountNames, useNames } from '../../state/names.ts';
 import { RARELY_MS, useResource } from '../../state/resource.ts';
-import { go, places, route } from '../../state/route.ts';
+import { go, goInstead, places, route } from '../../state/route.ts';
 import { searchable } from '../../state/search.ts';
 import { useStore } from '../../state/store.ts';
 import { invoiceColumns, paymentColumns } from '../records/columns.tsx';
 import { dueWhere, isOfAge, type Late } from '../reports/aging.ts';
-import { dayName } from '../reports/calendar.ts';
+import { addDays, addMonths, daysInWords, firstOfMonth } from '../reports/calendar.ts';
+import { DateRange } from '../reports/date-range.tsx';
 import { AGES } from '../reports/definitions.ts';
-import { dayAfter, dayIn, faultsOf, UNREADABLE, type Filter } from './filters.ts';
+import { dayAfter, dayIn, faultsOf, type Filter } from './filters.ts';
 import { Tabs } from './tabs.tsx';
 
 /** Most records that are loaded to sort them and add them up. */
@@ -50,19 +52,16 @@ const STATES = [
 const INVOICE_FILTERS: readonly Filter[] = [
   { name: 'show', title: 'Show', choices: SHOWN },
   { name: 'q', title: 'Number' },
-  { name: 'from', title: 'Issued from', type: 'date' },
-  { name: 'to', title: 'Issued until', type: 'date', since: 'from' },
-  { name: 'due_from', title: 'Due from', type: 'date' },
-  { name: 'due_to', title: 'Due until', type: 'date', since: 'due_from' },
-  { name: 'least', title: 'Owed at least', type: 'dollars' },
+  { name: 'from', to: 'to', title: 'Issued' },
+  { name: 'due_from', to: 'due_to', title: 'Due' },
+  { name: 'least', title: 'Owed at least', dollars: true },
 ];
 
 const PAYMENT_FILTERS: readonly Filter[] = [
   { name: 'status', title: 'Status', choices: STATES },
   { name: 'method', title: 'Method', choices: [['', 'All'], ...METHODS.map(({ id, name }) => [id, name] as const)] },
   { name: 'q', title: 'Number' },
-  { name: 'from', title: 'Received from', type: 'date' },
-  { name: 'to', title: 'Received until', type: 'date', since: 'from' },
+  { name: 'from', to: 'to', title: 'Received' },
 ];
 
 /** Invoices by the filters in the address: at first those on which something is owed. */
@@ -160,9 +159,9 @@ function List<T extends { id: string; created_at: string; status: string | null 
   return (
     <Page title={title} beside={<Tabs current={title} />} live={[list]}>
       <form class="filters" aria-label={`Filters of ${title.toLowerCase()}`} onSubmit={(event) => event.preventDefault()}>
-        {filters.map((filter) => (
-          <Field key={filter.name} filter={filter} fault={faults.get(filter.name)} />
-        ))}
+        {filters.map((filter) =>
+          filter.to === undefined ? <Field key={filter.name} filter={filter} fault={faults.get(filter.name)} /> : <Days key={filter.name} filter={filter} />,
+        )}
       </form>
       <Pills filters={filters} />
       {faults.size > 0 ? (
@@ -224,10 +223,8 @@ function changed(values: Readonly<Record<string, string>>): string {
 
 const change = (values: Readonly<Record<string, string>>): void => go(changed(values));
 
-function Field({ filter: { name, title, type = 'search', choices }, fault }: { filter: Filter; fault: string | undefined }) {
+function Field({ filter: { name, title, dollars: isAmount, choices }, fault }: { filter: Filter; fault: string | undefined }) {
   const { query } = useStore(route);
-  // The value of an input that cannot be read is empty.
-  const [unreadable, setUnreadable] = useState(false);
   const value = query.get(name) ?? '';
   if (choices !== undefined) {
     return (
@@ -247,52 +244,68 @@ function Field({ filter: { name, title, type = 'search', choices }, fault }: { f
       </label>
     );
   }
-  const wrong = unreadable ? UNREADABLE[type] : fault;
-  const given = {
-    name,
-    // Browsers complain of a value that an input cannot have.
-    value: (type === 'date' && dayIn(query, name) === undefined) || (type === 'dollars' && Number.isNaN(Number(value))) ? '' : value,
-    'aria-invalid': wrong !== undefined || undefined,
-    'aria-describedby': wrong && `${name}-wrong`,
-    onChange: ({ currentTarget }: TargetedEvent<HTMLInputElement>) => {
-      setUnreadable(currentTarget.validity.badInput);
-      if (!currentTarget.validity.badInput) change({ [name]: currentTarget.value.trim() });
-    },
-  };
   return (
     <div>
       <label>
         {title}
-        {type === 'dollars' && ', in dollars'}
-        {type === 'date' ? (
-          <input type="date" {...given} />
-        ) : type === 'dollars' ? (
-          <input type="number" min={0} step="0.01" {...given} />
-        ) : (
-          <input type="search" autocomplete="off" {...given} />
-        )}
+        {isAmount && ', in dollars'}
+        <input
+          // The text of an input for numbers is unknown if it is no number.
+          type="search"
+          inputMode={isAmount ? 'decimal' : 'search'}
+          autocomplete="off"
+          name={name}
+          value={value}
+          aria-invalid={fault !== undefined || undefined}
+          aria-describedby={fault && `${name}-wrong`}
+          onChange={({ currentTarget }) => change({ [name]: currentTarget.value.trim() })}
+        />
       </label>
-      {wrong !== undefined && (
+      {fault !== undefined && (
         <p class="error" id={`${name}-wrong`} role="alert">
-          {wrong}
+          {fault}
         </p>
       )}
     </div>
   );
 }
 
+const monthOf = (first: string): readonly [from: string, to: string] => [first, addDays(addMonths(first, 1), -1)];
+
+/** The days of a range, of which either end may be open. */
+function Days({ filter }: { filter: Filter }) {
+  const { name, title, to: end = '' } = filter;
+  const { query } = useStore(route);
+  const [from, to] = [query.get(name) ?? '', query.get(end) ?? ''];
+  const month = firstOfMonth(today());
+  const place = (first: string, last: string): string => changed({ [name]: first, [end]: last });
+  const preset = (text: string, [first, last]: readonly [from: string, to: string]) => ({
+    title: text,
+    chosen: from === first && to === last,
+    choose: () => go(place(first, last)),
+  });
+  return (
+    <DateRange
+      label={title}
+      text={daysInWords(from, to) || 'Any day'}
+      from={from}
+      to={to}
+      presets={[preset('Any day', ['', '']), preset('This month', monthOf(month)), preset('Last month', monthOf(addMonths(month, -1)))]}
+      onGiven={(first, last) => (from + to === '' ? go : goInstead)(place(first, last))}
+    />
+  );
+}
+
 /** What the filter is set to, in words; undefined if it is not. */
-function setTo({ name, title, type, choices }: Filter, query: URLSearchParams): string | undefined {
+function setTo({ name, to, title, dollars: isAmount, choices }: Filter, query: URLSearchParams): string | undefined {
   const value = query.get(name) ?? '';
   const text =
     choices !== undefined
       ? choices.slice(1).find(([each]) => each === value)?.[1]
-      : type === 'date'
-        ? value && (dayIn(query, name) === undefined ? value : dayName(value))
-        : type === 'dollars'
-          ? Number(value) > 0
-            ? dollars(Math.round(Number(value) * 100))
-            : value
+      : to !== undefined
+        ? daysInWords(value, query.get(to) ?? '')
+        : isAmount && Number(value) > 0
+          ? dollars(Math.round(Number(value) * 100))
           : value;
   return text ? `${title}: ${text}` : undefined;
 }
@@ -303,10 +316,10 @@ function Pills({ filters }: { filters: readonly Filter[] }) {
   const id = query.get('account_id');
   const names = useNames(`accounts ${id}`, () => readAccountNames(id === null ? [] : [id]));
   const set = [
-    ...(id === null ? [] : [['account_id', `Customer: ${names?.[0]?.name ?? '…'}`] as const]),
+    ...(id === null ? [] : [[['account_id'], `Customer: ${names?.[0]?.name ?? '…'}`] as const]),
     ...filters.flatMap((filter) => {
       const text = setTo(filter, query);
-      return text === undefined ? [] : [[filter.name, text] as const];
+      return text === undefined ? [] : [[[filter.name, filter.to ?? filter.name], text] as const];
     }),
   ];
   const row = useRef<HTMLParagraphElement>(null);
@@ -325,8 +338,8 @@ function Pills({ filters }: { filters: readonly Filter[] }) {
   if (set.length === 0) return null;
   return (
     <p class="chosen" ref={row}>
-      {set.map(([name, text], at) => (
-        <button key={name} type="button" class="small" aria-label={`${text}, remove`} onClick={() => remove(at, [name])}>
+      {set.map(([names, text], at) => (
+        <button key={names[0]} type="button" class="small" aria-label={`${text}, remove`} onClick={() => remove(at, names)}>
           {text} <span aria-hidden="true">×</span>
         </button>
       ))}
@@ -337,7 +350,7 @@ function Pills({ filters }: { filters: readonly Filter[] }) {
           onClick={() =>
             remove(
               0,
-              set.map(([name]) => name),
+              set.flatMap(([names]) => names),
             )
           }
         >

@@ -23,6 +23,12 @@ const dayAt = (at: number): string => new Date(at).toISOString().slice(0, 10);
 /** Whether the text is a day of the calendar: `2026-02-30` is not. */
 export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(ms(text)) && dayAt(ms(text)) === text;
 
+/** What is wrong with a day that was given, or with the last day of a range from `since` on. Years before 1900 are typed in part, and after 9998 some days have no next one. */
+export function faultOf(day: string, since = ''): string | undefined {
+  if (day !== '' && (!isDay(day) || day < '1900' || day > '9999')) return 'Give a whole date.';
+  return day !== '' && day < since ? 'The last day is before the first.' : undefined;
+}
+
 export const addDays = (day: string, days: number): string => dayAt(ms(day) + days * DAY_MS);
 const lengthOf = ({ start, end }: Range): number => Math.round((ms(end) - ms(start)) / DAY_MS);
 
@@ -101,9 +107,17 @@ export function rangeName({ start, end }: Range): string {
 }
 
 /** "Mar 1 – Mar 31, 2026", for a narrow place. */
-export function shortRange({ start, end }: Range): string {
+function shortRange({ start, end }: Range): string {
   const last = addDays(end, -1);
   return start === last || start.slice(0, 4) !== last.slice(0, 4) ? rangeName({ start, end }) : `${SHORT_DAY.format(ms(start))} – ${dayName(last)}`;
+}
+
+/** A range in words, of which either day may be missing, or be none. */
+export function daysInWords(from: string, to: string): string {
+  if (isDay(from) && isDay(to)) return shortRange({ start: from, end: addDays(to, 1) });
+  const name = (day: string): string => (isDay(day) ? dayName(day) : day);
+  if (from !== '' && to !== '') return `${name(from)} – ${name(to)}`;
+  return from !== '' ? `${name(from)} or later` : to && `${name(to)} or earlier`;
 }
 
 /** A bucket's name: "Mar 2026", or its days if the range cuts it off. */

@@ -1,8 +1,8 @@
 import { go, goInstead } from '../../state/route.ts';
-import { BUCKETS, PERIODS, addDays, dayName, shortRange, usualBucket, type Bucket, type Period } from './calendar.ts';
+import { BUCKETS, PERIODS, daysInWords, usualBucket, type Bucket, type Period } from './calendar.ts';
 import { DateRange } from './date-range.tsx';
 import { NameFilter } from './name-filters.tsx';
-import { addressWith, isInverted, type Change, type View } from './view.ts';
+import { addressWith, type Change, type View } from './view.ts';
 
 const PERIOD_NAMES: Record<Exclude<Period, 'custom'>, string> = {
   month: 'This month',
@@ -15,30 +15,28 @@ const BUCKET_NAMES: Record<Bucket, string> = { day: 'Day', week: 'Week', month: 
 
 /** What the report shows. Everything chosen here is in the address. */
 export function Controls({ view, query }: { view: View; query: URLSearchParams }) {
-  const { report, period, range, bucket, group, measure, compare, excluded, filters } = view;
-  const to = (change: Change): string => addressWith(report, query, change);
-  const set = (change: Change): void => go(to(change));
+  const { report, period, range, from, to, bucket, group, measure, compare, excluded, filters } = view;
+  const place = (change: Change): string => addressWith(report, query, change);
+  const set = (change: Change): void => go(place(change));
 
   return (
     <form class="filters report-filters" aria-label="What the report shows" onSubmit={(event) => event.preventDefault()}>
       <DateRange
         label="Period"
-        text={period === 'custom' ? shortRange(range) : PERIOD_NAMES[period]}
-        from={range.start}
-        to={addDays(range.end, -1)}
+        text={period === 'custom' ? daysInWords(from, to) : PERIOD_NAMES[period]}
+        from={from}
+        to={to}
+        required
         presets={NAMED.map((each) => ({
           title: PERIOD_NAMES[each],
           chosen: each === period,
           choose: () => set({ period: each === 'month' ? undefined : each, from: undefined, to: undefined, bucket: undefined }),
         }))}
-        onGiven={(from, last) =>
+        onGiven={(first, last) =>
           // An input of a date reports every key press, so these addresses do not go into the history.
-          period === 'custom' ? goInstead(to({ from, to: last })) : set({ period: 'custom', from, to: last, bucket: undefined })
+          period === 'custom' ? goInstead(place({ from: first, to: last })) : set({ period: 'custom', from: first, to: last, bucket: undefined })
         }
       />
-      {period === 'custom' && isInverted(query) && (
-        <p class="warning">The range ends before it begins. Shown are the days from {dayName(range.start)} on: choose another last day.</p>
-      )}
       <label>
         Interval
         <select

@@ -29,11 +29,12 @@ export interface ReportFigures {
   readonly asOf: string;
 }
 
-export function useReport(view: View): Resource<ReportFigures> {
-  const { report, range, bucket, group, compare } = view;
+/** undefined while the view has a fault. */
+export function useReport(view: View): Resource<ReportFigures | undefined> {
+  const { report, range, fault, bucket, group, compare } = view;
   const parameters = asked(view);
-  const key = JSON.stringify([report.name, range, bucket, group.key, compare, parameters]);
-  return useResource(`report ${key}`, (signal) => load(view, signal), undefined, undefined, RARELY_MS);
+  const key = JSON.stringify([report.name, range, fault, bucket, group.key, compare, parameters]);
+  return useResource(`report ${key}`, async (signal) => (fault === undefined ? load(view, signal) : undefined), undefined, undefined, RARELY_MS);
 }
 
 async function load(view: View, signal: AbortSignal): Promise<ReportFigures> {

@@ -2,7 +2,7 @@ import type { TargetedKeyboardEvent } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Popover } from '../../parts/popover.tsx';
 import { today, zone } from '../../parts/time.tsx';
-import { addDays, addMonths, bucketName, dayName, firstOfMonth, isDay, weekdayOf } from './calendar.ts';
+import { addDays, addMonths, bucketName, dayName, faultOf, firstOfMonth, isDay, weekdayOf } from './calendar.ts';
 
 interface Preset {
   readonly title: string;
@@ -14,19 +14,28 @@ interface Given {
   label: string;
   /** What is chosen, in words. */
   text: string;
+  /** Empty if the range has no first day; UNREADABLE, or a day that makes no sense, is marked. */
   from: string;
   /** The last day. */
   to: string;
+  /** Whether the range must have both days. */
+  required?: boolean;
   presets: readonly Preset[];
   onGiven: (from: string, to: string) => void;
 }
 
+/** What is given in place of a day that the input cannot read. */
+const UNREADABLE = '?';
+/** A day that the calendar can show. */
+const shown = (day: string): string => (faultOf(day) === undefined ? day : '');
+
 /** A range of days: a named one, two days of a calendar of two months, or two dates that are typed. */
-export function DateRange({ label, text, from, to, presets, onGiven }: Given) {
+export function DateRange({ label, text, from, to, required = false, presets, onGiven }: Given) {
+  const given = { required, max: '9998-12-31' };
   return (
     <div class="range">
       <span aria-hidden="true">{label}</span>
-      <Popover label={label} text={text}>
+      <Popover label={label} text={text} wrong={faultOf(from) ?? faultOf(to, from)}>
         {(close) => (
           <>
             <div class="buttons">
@@ -47,16 +56,16 @@ export function DateRange({ label, text, from, to, presets, onGiven }: Given) {
             </div>
             <TwoMonths
               key={`${from} ${to}`}
-              from={from}
-              to={to}
+              from={shown(from)}
+              to={shown(to)}
               onChosen={(first, last) => {
                 onGiven(first, last);
                 close();
               }}
             />
             <div class="two">
-              <Day name="from" label="From" day={from} onGiven={(day) => onGiven(day, to)} />
-              <Day name="to" label="To" day={to} least={from} onGiven={(day) => onGiven(from, day)} />
+              <Day {...given} name="from" label="From" day={from} onGiven={(day) => onGiven(day, to)} />
+              <Day {...given} name="to" label="To" day={to} since={from} onGiven={(day) => onGiven(from, day)} />
             </div>
           </>
         )}
@@ -74,10 +83,10 @@ const KEYS: Readonly<Record<string, (day: string) => string>> = {
   PageDown: (day) => addMonths(day, 1),
 };
 
-/** The month of the last day and the one before it. The days are one stop of the Tab key, with arrow keys between them. */
+/** The month of the last day, or else of the first or of today, and the one before it. The days are one stop of the Tab key, with arrow keys between them. */
 function TwoMonths({ from, to, onChosen }: { from: string; to: string; onChosen: (from: string, to: string) => void }) {
-  const [at, setAt] = useState(to);
-  const [left, setLeft] = useState(addMonths(firstOfMonth(to), -1));
+  const [at, setAt] = useState(to || from || today());
+  const [left, setLeft] = useState(addMonths(firstOfMonth(at), -1));
   /** The first day that was chosen, until the second one is. */
   const [first, setFirst] = useState<string | undefined>(undefined);
   const box = useRef<HTMLDivElement>(null);
@@ -137,7 +146,7 @@ function TwoMonths({ from, to, onChosen }: { from: string; to: string; onChosen:
                 class={day === start || day === end ? 'primary' : undefined}
                 tabIndex={day === at ? 0 : -1}
                 aria-label={dayName(day)}
-                aria-pressed={day >= start && day <= end}
+                aria-pressed={start + end !== '' && day >= start && day <= (end || day)}
                 aria-current={day === today() ? 'date' : undefined}
                 style={index === 0 ? { gridColumnStart: weekdayOf(day) } : undefined}
                 onClick={() => choose(day)}
@@ -158,26 +167,36 @@ interface DayGiven {
   name: string;
   label: string;
   day: string;
-  least?: string;
+  /** The first day, if this is the last one. */
+  since?: string;
+  required: boolean;
+  max: string;
   onGiven: (day: string) => void;
 }
 
-function Day({ name, label, day, least, onGiven }: DayGiven) {
+function Day({ name, label, day, since, onGiven, ...limits }: DayGiven) {
+  const wrong = faultOf(day, since);
   return (
-    <label>
-      {label}
-      <span class="unseen">, a day in {zone()}</span>
-      <input
-        name={name}
-        type="date"
-        value={day}
-        min={least}
-        required
-        onChange={({ currentTarget: { value } }) => {
-          // An input of a date reports every key press: `0002-01-01` while 2026 is typed.
-          if (isDay(value) && value >= '1900-01-01') onGiven(value);
-        }}
-      />
-    </label>
+    <div>
+      <label>
+        {label}
+        <span class="unseen">, a day in {zone()}</span>
+        <input
+          {...limits}
+          name={name}
+          type="date"
+          value={isDay(day) ? day : ''}
+          aria-invalid={wrong !== undefined || undefined}
+          aria-describedby={wrong && `${name}-wrong`}
+          // It reports every key press: `0002-01-01` while 2026 is typed.
+          onChange={({ currentTarget: { value, validity } }) => onGiven(validity.badInput || (value === '' && limits.required) ? UNREADABLE : value)}
+        />
+      </label>
+      {wrong !== undefined && (
+        <p class="error" id={`${name}-wrong`}>
+          {wrong}
+        </p>
+      )}
+    </div>
   );
 }

@@ -28,10 +28,11 @@ export function Records({ report }: { report: Report }) {
   const { query } = useStore(route);
   const view = viewIn(report, query);
   const value = valueIn(query);
-  const key = JSON.stringify([report.name, view.range, view.group.key, view.filters, view.excluded, query.get('value')]);
+  const key = JSON.stringify([report.name, view.range, view.fault, view.group.key, view.filters, view.excluded, query.get('value')]);
   const resource = useResource(
     `records ${key}`,
     async (signal) => {
+      if (view.fault !== undefined) return undefined;
       const explained = await readFigures(view, value, signal);
       const sources = await Promise.all(report.sources.map((source) => readSource(view, source, value, explained.settings, signal)));
       return { explained, sources };
@@ -51,15 +52,17 @@ export function Records({ report }: { report: Report }) {
     }
     await saveWorkbook(`${fileName(report.name, view.range)}-records`, sheets);
   };
+  const days = view.fault ?? rangeName(view.range);
   const back = addressWith(report, query, { value: undefined, page: undefined });
   return (
     <Page
       title={`${report.title}${name === undefined ? '' : `: ${name}`}`}
-      days={rangeName(view.range)}
-      above={{ title: `${report.title}, ${rangeName(view.range)}`, href: back }}
+      days={days}
+      above={{ title: `${report.title}, ${days}`, href: back }}
       live={[resource]}
       actions={loaded && <RecordsDownload make={(onProgress) => download(loaded, onProgress)} />}
     >
+      {view.fault !== undefined && <p class="empty">{view.fault}</p>}
       {loaded && (
         <>
           <Basis view={{ ...view, compare: false }} asOf={loaded.explained.asOf} />

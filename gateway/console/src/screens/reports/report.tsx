@@ -28,13 +28,14 @@ export function Report({ report }: { report: Definition }) {
   return (
     <Page
       title={report.title}
-      days={rangeName(view.range)}
+      days={view.fault ?? rangeName(view.range)}
       above={{ title: 'Reports', href: places.reports }}
       live={[resource]}
       actions={<SaveView suggested={`${report.title} by ${view.group.title.toLowerCase()}`} />}
     >
       <p class="lead">{report.lead}</p>
       <Controls view={view} query={query} />
+      {view.fault !== undefined && <p class="empty">Correct the period that is marked above. Nothing is shown until then.</p>}
       {figures !== undefined && (
         <>
           <Basis view={view} asOf={figures.asOf} />

@@ -1,13 +1,18 @@
 // A view of a report, written in the address, so that it can be shared, saved and reopened.
 import { today } from '../../parts/time.tsx';
 import { places } from '../../state/route.ts';
-import { BUCKETS, PERIODS, addDays, isDay, rangeOf, usualBucket, type Bucket, type Period, type Range } from './calendar.ts';
+import { BUCKETS, PERIODS, addDays, faultOf, rangeOf, usualBucket, type Bucket, type Period, type Range } from './calendar.ts';
 import type { Group, Measure, Report } from './definitions.ts';
 
 export interface View {
   readonly report: Report;
   readonly period: Period;
   readonly range: Range;
+  /** The first and the last day as the user gave them, or those of the period. */
+  readonly from: string;
+  readonly to: string;
+  /** What is wrong with them. The range is then of no use, and nothing is requested. */
+  readonly fault: string | undefined;
   readonly bucket: Bucket;
   readonly group: Group;
   readonly measure: Measure;
@@ -31,16 +36,21 @@ export function valueIn(query: URLSearchParams): string | null | undefined {
   return given === null ? undefined : given === NONE ? null : given;
 }
 
-/** Parts of the address that are missing or make no sense are replaced by their defaults. */
+/** Parts of the address that are missing or make no sense are replaced by their defaults. Days that make no sense are a fault. */
 export function viewIn(report: Report, query: URLSearchParams): View {
   const period = PERIODS.find((each) => each === query.get('period')) ?? 'month';
-  const range = period === 'custom' ? customIn(query) : rangeOf(period, today());
+  const { start, end } = rangeOf(period === 'custom' ? 'month' : period, today());
+  const from = (period === 'custom' && query.get('from')) || start;
+  const last = addDays(end, -1);
+  const to = period !== 'custom' ? last : query.get('to') || (from > last ? from : last);
+  const fault = faultOf(from) ?? faultOf(to, from);
+  const range = fault === undefined ? { start: from, end: addDays(to, 1) } : { start, end };
   const measure = report.measures.find(({ key }) => key === query.get('measure')) ?? report.measures.find(({ key }) => key === report.first)!;
   const chosen = report.measures.filter(({ key }) => query.getAll('column').includes(key));
   return {
     report,
     period,
-    range,
+    ...{ range, from, to, fault },
     bucket: BUCKETS.find((each) => each === query.get('bucket')) ?? usualBucket(range),
     group: report.groups.find(({ key }) => key === query.get('group')) ?? report.groups[0]!,
     measure,
@@ -53,20 +63,6 @@ export function viewIn(report: Report, query: URLSearchParams): View {
 
 /** Measures that are shown until others are chosen. */
 export const usualColumns = ({ measures }: Report, shown: Measure): readonly Measure[] => measures.filter((each) => !each.detail || each === shown);
-
-/** Whether the address has a last day before the first one. */
-export function isInverted(query: URLSearchParams): boolean {
-  const [from, to] = [query.get('from') ?? '', query.get('to') ?? ''];
-  return isDay(from) && isDay(to) && to < from;
-}
-
-/** `to` is the last day, as people name it. */
-function customIn(query: URLSearchParams): Range {
-  const [from, to] = [query.get('from') ?? '', query.get('to') ?? ''];
-  const start = isDay(from) ? from : rangeOf('month', today()).start;
-  const last = isDay(to) && to >= start ? to : start > today() ? start : today();
-  return { start, end: addDays(last, 1) };
-}
 
 /** The address of this query with changes, below the report. */
 export function addressWith(report: Report, query: URLSearchParams, change: Change, below: readonly string[] = []): string {
