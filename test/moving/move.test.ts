@@ -12,11 +12,10 @@ import { freshDatabase } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import * as line from '../../services/scheduling/test/records.ts';
 import type { Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
-import { tablesOf } from '../../tools/cli/src/moving/tables.ts';
 import { fill, operatorsCommand } from '../leaving/fill.ts';
 import { SCHEMAS } from '../support/components.ts';
 import type { System, TestCompany } from '../support/system.ts';
-import { Died, environment, rowsOf, runMove, startTwoCells, tracesIn, type Outcome, type TwoCells } from './two-cells.ts';
+import { Died, counts, environment, rowsOf, runMove, startTwoCells, tracesIn, type Outcome, type TwoCells } from './two-cells.ts';
 
 const MINUTES = 60_000;
 
@@ -36,16 +35,6 @@ async function move(
   return await runMove([id, ...args], { ...environment(from, ''), ...environment(to, 'TO_'), ...also }, dies);
 }
 
-/** Number of rows of the company, by table that has any. */
-async function counts(system: System, company: TestCompany): Promise<Record<string, number>> {
-  const found: Record<string, number> = {};
-  for (const { name, key } of await tablesOf(system.database)) {
-    const [row] = await rowsOf<{ count: number }>(system, `select count(*) as count from ${name} where ${key} = $1`, company.id);
-    if (row!.count > 0) found[name] = row!.count;
-  }
-  return found;
-}
-
 /** Without its trail, which entries reach a second or two late. */
 async function countsOfOther(): Promise<Record<string, number>> {
   const { 'integrations.audit_events': _, ...found } = await counts(here, other);
@@ -58,6 +47,9 @@ async function shifted(system: System): Promise<string[]> {
   for (const owner of owners) if ((await rowsOf(system, `select from ${owner}.shifts where company_id = $1`, moving.id)).length > 0) found.push(owner);
   return found;
 }
+
+/** The name of the slot, the publication and the subscription. */
+const nameOfMove = (): string => `move_${moving.id.replaceAll('-', '')}`;
 
 const FEED = '/api/v1/integrations/changes';
 
@@ -159,7 +151,7 @@ test(
   async () => {
     const before = await countsOfOther();
     await expect(move([], { dies: 'comparing' })).rejects.toThrow(Died);
-    await rowsOf(here, `alter publication move_${moving.id.replaceAll('-', '')} drop table scheduling.service_requests`);
+    await rowsOf(here, `alter publication ${nameOfMove()} drop table scheduling.service_requests`);
     await record(here, moving);
     const { code, words } = await move([]);
     expect([code, words.join()]).toEqual([1, expect.stringContaining('The rows of scheduling.service_requests differ')]);
@@ -271,7 +263,7 @@ test(
       if (['comparing', OPEN_AGAIN].includes(dies)) await cells.dispatcher.destroy();
       if (dies === OPEN_AGAIN) cells.dispatcher = await here.startDispatcher();
       // As it does when it loses its connection to a server that restarts.
-      if (dies === 'comparing') await rowsOf(there, `alter subscription move_${moving.id.replaceAll('-', '')} disable`);
+      if (dies === 'comparing') await rowsOf(there, `alter subscription ${nameOfMove()} disable`);
     }
     // A late entry of this cell names a person who was erased in the other one.
     await rowsOf(
@@ -368,7 +360,14 @@ test(
   async () => {
     const { cursor } = await changes();
     const digest = await digestSince(cursor);
+    await expect(move([], { back: true, dies: 'clearing' })).rejects.toThrow(Died);
+    // A failover to a standby without the slot.
+    await rowsOf(here, `alter subscription ${nameOfMove()} disable`);
+    await until('the slot to be free', async () => (await rowsOf(there, 'select from pg_replication_slots where active')).length === 0);
+    await rowsOf(there, 'select pg_drop_replication_slot($1)', nameOfMove());
+    await rowsOf(there, LATE_ENTRY, moving.id, 'accounts', 'without a slot', null);
     expect(await move([], { back: true })).toMatchObject({ code: 0, stdout: expect.stringContaining('"step":"moved"') });
+    expect(await rowsOf(here, 'select from integrations.audit_events where object_id = $1', 'without a slot')).toHaveLength(1);
     expect((await digestSince(cursor)).data).toEqual(digest.data);
     expect(await move(['--confirm'], { back: true })).toMatchObject({ code: 0 });
     expect(await read()).toBe('200');

@@ -10,7 +10,7 @@ import { unequalIn, type Unequal } from '../../tools/cli/src/moving/compare.ts';
 import { problemsOfDeadLetters } from '../../tools/cli/src/moving/dead-letters.ts';
 import { shiftFeed } from '../../tools/cli/src/moving/feed.ts';
 import { inOrderOfRemoval } from '../../tools/cli/src/moving/remove.ts';
-import { TRAIL, tablesOf } from '../../tools/cli/src/moving/tables.ts';
+import { TRAIL, tablesOf, tablesWith } from '../../tools/cli/src/moving/tables.ts';
 import { SERVICES } from '../../tools/cli/src/restored/renew.ts';
 import type { Session } from '../../tools/cli/src/session.ts';
 import { SCHEMAS } from '../support/components.ts';
@@ -148,6 +148,15 @@ test('only what the feed says itself is a reason why a company stays', async () 
   const tooHigh = `insert into ${owners[0]}.shifts (company_id, added, lowest, shared_from, epochs) values ($1, 2 ^ 60, 0, 0, 0)`;
   await sql(from, tooHigh, OTHER);
   await expect(shift()).rejects.toThrow(RangeError);
+});
+
+test('what a cell has of a company that has left is no obstacle to its return, and any other row is', async () => {
+  const id = randomUUID();
+  await sql(to, `insert into billing.erased_people (company_id, kind, id) values ($1, 'accounts', $1)`, id);
+  await entry(to, { id: randomUUID(), company: id, action: 'company.listed', person: id });
+  expect(await tablesWith(to.db, id)).toEqual([]);
+  await sql(to, `insert into integrations.company_budgets (company_id, budget, day, used) values ($1, 'audit', now(), 0)`, id);
+  expect(await tablesWith(to.db, id)).toEqual(['integrations.company_budgets']);
 });
 
 test('publishes the erasures of people of the company, and of no other', async () => {

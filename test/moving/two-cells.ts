@@ -8,10 +8,11 @@ import { migrate } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
 import { testCaller } from '@truckroll/testing';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
+import { tablesOf } from '../../tools/cli/src/moving/tables.ts';
 import { run } from '../../tools/cli/src/run.ts';
 import { SCHEMAS } from '../support/components.ts';
 import { startLogicalPostgres } from '../support/logical-postgres.ts';
-import { newStorage, startSystem, type System } from '../support/system.ts';
+import { newStorage, startSystem, type System, type TestCompany } from '../support/system.ts';
 
 export interface TwoCells {
   /** With the gateway. */
@@ -81,6 +82,16 @@ export function environment(system: System, prefix: string): Record<string, stri
 
 export const rowsOf = async <R = Record<string, any>>(system: System, text: string, ...values: unknown[]) =>
   (await system.database.query<R>({ text, values })).rows;
+
+/** Number of rows of the company, by table that has any, without erasures of people, which services learn again. */
+export async function counts(system: System, company: TestCompany): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (const { name, key } of (await tablesOf(system.database)).filter(({ table }) => table !== 'erased_people')) {
+    const [row] = await rowsOf<{ count: number }>(system, `select count(*) as count from ${name} where ${key} = $1`, company.id);
+    if (row!.count > 0) found[name] = row!.count;
+  }
+  return found;
+}
 
 /** What is left of a move, except how the feed of the company is shown where it lives. */
 export async function tracesIn(...systems: readonly System[]): Promise<unknown[]> {

@@ -1,6 +1,6 @@
 // Whether both cells have the same rows of the company. It asks the catalog for tables itself, so that it finds one that was not copied.
 import { formatInstant } from '@truckroll/contract';
-import type { Cell } from './cells.ts';
+import { asReplica, type Cell } from './cells.ts';
 import { addedIn } from './feed.ts';
 import { LOG, TRAIL, tablesOf, type MovedTable } from './tables.ts';
 
@@ -11,6 +11,7 @@ export type Unequal = ReadonlyMap<string, ReadonlySet<string>>;
 const DIGITS = 3;
 /** Number of entries of the trail in one read. If at least this number is missing, which is more than was added just now, all are compared again. */
 const PAGE = 10_000;
+const ADDED_AT_ONCE = 200;
 const BEFORE_ALL = '-infinity 00000000-0000-0000-0000-000000000000';
 
 /**
@@ -62,26 +63,51 @@ async function unequalParts(from: Cell, to: Cell, companyId: string, table: Move
 /** Entries that are missing there or differ. It may have others. They are all that there are if they are fewer than `PAGE`. */
 async function lacking(from: Cell, to: Cell, companyId: string, before?: ReadonlySet<string>): Promise<Set<string>> {
   if (before !== undefined && before.size < PAGE) {
-    const [at, ids] = [0, 1].map((part) => [...before].map((place) => place.split(' ')[part]));
-    const these = '(t.at, t.id) in (select * from unnest($2::timestamptz[], $3::uuid[]))';
-    return new Set(differing(await entriesIn(from, companyId, these, at, ids), await entriesIn(to, companyId, these, at, ids)));
+    const these = [...before];
+    const [left, right] = [await entriesIn(from, companyId, THESE, ...listsOf(these)), await entriesIn(to, companyId, THESE, ...listsOf(these))];
+    return new Set([...left.keys()].filter((place) => left.get(place) !== right.get(place)));
   }
   const found = new Set<string>();
-  for (let after = BEFORE_ALL; found.size < PAGE; ) {
-    const left = await entriesIn(from, companyId, `(t.at, t.id) > ($2, $3) order by t.at, t.id limit ${PAGE}`, ...after.split(' '));
-    const last = [...left.keys()].at(-1);
-    if (last === undefined) break;
-    const right = await entriesIn(to, companyId, '(t.at, t.id) > ($2, $3) and (t.at, t.id) <= ($4, $5)', ...`${after} ${last}`.split(' '));
-    for (const place of differing(left, right)) found.add(place);
-    after = last;
+  for await (const { left, right } of pagesOf(from, to, companyId)) {
+    for (const [place, digest] of left) if (right.get(place) !== digest) found.add(place);
+    if (found.size >= PAGE) break;
   }
   return found;
+}
+
+/** Adds the entries that are missing there, and changes none: people may have been erased from them since. */
+export async function addMissingEntries(from: Cell, to: Cell, companyId: string): Promise<void> {
+  await asReplica(to, async (batch) => {
+    for await (const { left, right } of pagesOf(from, to, companyId)) {
+      const missing = [...left.keys()].filter((place) => !right.has(place));
+      while (missing.length > 0) {
+        const { rows } = await from.db.query<{ row: string }>({
+          text: `select t::text as row from ${TRAIL} t where company_id = $1 and ${THESE}`,
+          values: [companyId, ...listsOf(missing.splice(0, ADDED_AT_ONCE))],
+        });
+        const text = `insert into ${TRAIL} select * from unnest($1::${TRAIL}[]) on conflict do nothing`;
+        await batch(async (db) => void (await db.query({ text, values: [rows.map(({ row }) => row)] })));
+      }
+    }
+  });
 }
 
 /** Digests of entries, by time and id. */
 type Entries = ReadonlyMap<string, string>;
 
-const differing = (left: Entries, right: Entries): string[] => [...left.keys()].filter((place) => left.get(place) !== right.get(place));
+/** What both cells have, in the order of the source's entries. */
+async function* pagesOf(from: Cell, to: Cell, companyId: string): AsyncGenerator<{ left: Entries; right: Entries }> {
+  for (let after = BEFORE_ALL; ; ) {
+    const left = await entriesIn(from, companyId, `(t.at, t.id) > ($2, $3) order by t.at, t.id limit ${PAGE}`, ...after.split(' '));
+    const last = [...left.keys()].at(-1);
+    if (last === undefined) return;
+    yield { left, right: await entriesIn(to, companyId, '(t.at, t.id) > ($2, $3) and (t.at, t.id) <= ($4, $5)', ...`${after} ${last}`.split(' ')) };
+    after = last;
+  }
+}
+
+const THESE = '(t.at, t.id) in (select * from unnest($2::timestamptz[], $3::uuid[]))';
+const listsOf = (places: readonly string[]): unknown[] => [0, 1].map((part) => places.map((place) => place.split(' ')[part]));
 
 async function entriesIn({ db }: Cell, companyId: string, which: string, ...values: unknown[]): Promise<Entries> {
   const { rows } = await db.query<{ at: number; id: string; digest: string }>({

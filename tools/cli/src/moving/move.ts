@@ -14,7 +14,7 @@ import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
 import { openCell, openServices, otherSession, requireSameDatabase, type Cell } from './cells.ts';
 import { check } from './check.ts';
-import { unequalIn, type Unequal } from './compare.ts';
+import { addMissingEntries, unequalIn, type Unequal } from './compare.ts';
 import { copyRows, makeDaysOf } from './copy.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
 import { feedArrives, feedHasArrived, feedLeaves, shiftFeed } from './feed.ts';
@@ -271,7 +271,7 @@ async function inService({ url }: Cell, schema: Owner, work: (tx: Transaction) =
 async function clear({ from, to, id, signal }: Move): Promise<MoveStep> {
   if (await isSubscribed(to, id)) {
     await untilTrailIsComplete(from.session, id);
-    // Late entries of the trail: when they are retried, they are added here, and sent there.
+    // Late entries of the trail, which are added here when they are retried.
     const letters = await problemsOfDeadLetters(from, id);
     if (letters.length > 0) {
       throw new Failure(
@@ -279,9 +279,10 @@ async function clear({ from, to, id, signal }: Move): Promise<MoveStep> {
         EXIT.refused,
       );
     }
-    await untilApplied(from, to, id, signal);
   }
   await unsubscribe(to, id);
+  // Nothing else of the company has changed here. Its slot may be lost, as after a failover.
+  await addMissingEntries(from, to, id);
   await unpublish(from, id, signal);
   await feedHasArrived(to, id, signal);
   // Late entries of the trail came from this cell, which does not know the erasures that were requested in the other one.
@@ -291,14 +292,19 @@ async function clear({ from, to, id, signal }: Move): Promise<MoveStep> {
 }
 
 /** `--confirm`: deletes what is left here. */
-async function remove({ session, from, to, id, signal }: Move, state: MoveState | undefined): Promise<void> {
+async function remove(move: Move, state: MoveState | undefined): Promise<void> {
+  const { session, from, to, id, signal } = move;
   if (state?.step !== 'moved' && state?.step !== 'deleting') {
     throw new Failure(
       `The company ${id} has not been moved: ${state === undefined ? 'no move of it is under way' : 'run the command without --confirm first'}.`,
       EXIT.refused,
     );
   }
-  if (state.step === 'moved') requireArrival(await arrivalOf(from, to, id), 'open');
+  if (state.step === 'moved') {
+    requireArrival(await arrivalOf(from, to, id), 'open');
+    // Its database was restored to a time before that step.
+    if (await isSubscribed(to, id)) await clear(move);
+  }
   await enter(from, id, 'deleting');
   session.note('deleting: what is left of the company here');
   await removeRows(from, id, true, signal);

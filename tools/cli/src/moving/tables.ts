@@ -57,11 +57,14 @@ export async function sizeOf(db: Queryable, { name, key }: MovedTable, companyId
   return rows[0]!;
 }
 
-/** Names of tables with rows of the company, except the trail: it records operators' calls, also those of before the company came. */
+/**
+ * Names of tables with rows of the company. Two kinds of rows may be there without it: operators' calls in the trail, and erasures of people, which
+ * services learn again from a topic that keeps them.
+ */
 export async function tablesWith(db: Queryable, companyId: string): Promise<string[]> {
   const found: string[] = [];
-  for (const { name, key } of await tablesOf(db)) {
-    if (name === TRAIL) continue;
+  for (const { name, table, key } of await tablesOf(db)) {
+    if (name === TRAIL || table === 'erased_people') continue;
     const { rowCount } = await db.query({ text: `select from ${name} where ${key} = $1 limit 1`, values: [companyId] });
     if (rowCount > 0) found.push(name);
   }
