@@ -45,10 +45,16 @@ async function ask(url: string, apiKey: string): Promise<Pick<Probed, 'status' |
   }
 }
 
+export interface Gap {
+  readonly from: number;
+  readonly ms: number;
+}
+
 /** The longest time without one of these moments, from the last one before `from` to the first one after `to`. */
-export function longestGap(moments: readonly number[], from: number, to: number): number {
+export function longestGap(moments: readonly number[], from: number, to: number): Gap {
   const sorted = moments.toSorted((a, b) => a - b);
-  return Math.max(0, ...sorted.slice(1).flatMap((at, i) => (at >= from && sorted[i]! <= to ? [at - sorted[i]!] : [])));
+  const gaps = sorted.slice(1).flatMap((at, i) => (at >= from && sorted[i]! <= to ? [{ from: sorted[i]!, ms: at - sorted[i]! }] : []));
+  return gaps.reduce((longest, gap) => (gap.ms > longest.ms ? gap : longest), { from, ms: 0 });
 }
 
 export function median(numbers: readonly number[]): number {

@@ -93,8 +93,10 @@ export async function runCampaign(cells: Cells, receiver: Receiver, options: Cam
       const arrived = (): void => void (lives = to);
       const one = await moveOnce({ from, to, companyId: company.id, round: round < 0 ? undefined : round, command, killing, arrived, wrong, say });
       moved.push(one);
-      const pause = Math.round(longestGap(acknowledgedAt(load.history), one.from, one.to));
-      say(`  move ${n + 1}, ${from === home ? 'home → west' : 'west → home'}: pause ${pause} ms; ${stepsOf(one)}`);
+      const pause = longestGap(acknowledgedAt(load.history), one.from, one.to);
+      const into = [...one.steps].findLast(([, at]) => at <= pause.from);
+      const where = into === undefined ? '' : ` from ${((pause.from - into[1]) / 1000).toFixed(2)} s after "${into[0]}"`;
+      say(`  move ${n + 1}, ${from === home ? 'home → west' : 'west → home'}: pause ${Math.round(pause.ms)} ms${where}; ${stepsOf(one)}`);
       if (wrong.length > 0) break;
       await Promise.race([delay(2000), load.ended.then(() => Promise.reject(new Error('the load has ended')))]);
     }
@@ -189,7 +191,7 @@ function pauses(moved: readonly Moved[], history: History, own: readonly Probed[
   const figures: Record<string, number> = {};
   for (const [kind, moments] of Object.entries({ pause: writes, read_pause: reads })) {
     for (const [suffix, killed] of Object.entries({ '': false, _with_kills: true })) {
-      const all = moved.filter((one) => one.killed === killed).map(({ from, to }) => longestGap(moments, from, to));
+      const all = moved.filter((one) => one.killed === killed).map(({ from, to }) => longestGap(moments, from, to).ms);
       figures[`${kind}_median_ms${suffix}`] = Math.round(median(all));
       figures[`${kind}_worst_ms${suffix}`] = Math.round(Math.max(0, ...all));
     }

@@ -72,17 +72,12 @@ export async function prepareIn(session: Session, id: string): Promise<void> {
   }
 }
 
-/** Has every service refuse changes of the company, also of one that this cell does not have. */
-export async function closeIn(session: Session, id: string): Promise<void> {
-  await close(session, id, 'scheduling');
-  await closeReadersIn(session, id);
-}
-
-/** Has scheduling refuse changes. */
-export const closeSchedulingIn = (session: Session, id: string): Promise<void> => close(session, id, 'scheduling');
-
-/** Has the services that read scheduling's messages refuse changes. Integrations reads only audit entries of billing and reporting, which it goes on storing. */
-export async function closeReadersIn(session: Session, id: string, until = session.io.signal): Promise<void> {
+/**
+ * Has every service refuse changes of the company, also of one that this cell does not have: first scheduling, whose messages the others read.
+ * Integrations reads only audit entries of billing and reporting, which it goes on storing.
+ */
+export async function closeIn(session: Session, id: string, until = session.io.signal): Promise<void> {
+  await close(session, id, 'scheduling', until);
   await together(until, [
     async (signal) => {
       await close(session, id, 'billing', signal);
@@ -92,7 +87,7 @@ export async function closeReadersIn(session: Session, id: string, until = sessi
   ]);
 }
 
-function close(session: Session, id: string, owner: Owner, signal = session.io.signal): Promise<void> {
+function close(session: Session, id: string, owner: Owner, signal: AbortSignal): Promise<void> {
   const call = async (service: Calls, options: CallOptions): Promise<string | undefined> => {
     const { state } = await service.freeze({ company_id: id }, options);
     return state?.closed === true ? undefined : (state?.waits_for ?? 'an answer');

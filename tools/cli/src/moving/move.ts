@@ -22,8 +22,6 @@ import {
   acceptIn,
   beginIn,
   closeIn,
-  closeReadersIn,
-  closeSchedulingIn,
   freezeIn,
   prepareIn,
   removeFencesIn,
@@ -62,8 +60,8 @@ interface Move {
 
 /** Maximum rounds of comparing, each of what the last one found unequal: rows that change often need several. */
 const ROUNDS = 10;
-/** Maximum pause in ms before the company is opened again, twice as long after each, and time in ms until it is closed again. */
-const [PAUSE_MS, OPEN_MS] = [3000, 3000];
+/** Maximum pause in ms before the company is opened again, for as long. Both are twice as long each time. */
+const PAUSE_MS = 3000;
 
 export async function moveCompany(session: Session, given: string, { withoutOther, ...options }: MoveOptions): Promise<void> {
   const id = companyIdOf(given);
@@ -200,17 +198,17 @@ async function close(move: Move): Promise<MoveStep> {
   const { session, from, to, id, signal } = move;
   await enter(to, id, 'arriving');
   await beginIn(from.session, id);
-  await closeSchedulingIn(from.session, id);
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(PAUSE_MS * 2 ** move.closings++)]);
+  const mostMs = PAUSE_MS * 2 ** move.closings++;
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(mostMs)]);
   try {
-    await closeReadersIn(from.session, id, limit);
+    await closeIn(from.session, id, limit);
     await requireSameDatabase(from, id).catch((error: unknown) => thaw(from, id, true, error));
     session.note('frozen');
     await untilApplied(from, to, id, limit);
   } catch (error) {
     if (!limit.aborted || signal.aborted) throw error;
     await openAgain(move);
-    await pause(OPEN_MS, signal);
+    await pause(mostMs, signal);
     return 'following';
   }
   const different = [...(await compare(move)).keys()];
