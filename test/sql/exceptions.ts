@@ -117,7 +117,6 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'tools/cli/src/moving/copy.ts copyRows': ['unknown_table_name'],
       'tools/cli/src/moving/remove.ts removeSome': ['unknown_name', 'unknown_name (2)'],
       'tools/cli/src/moving/switch.ts copyNotes': ['due_notes'],
-      'tools/cli/src/moving/switch.ts setRowNumbers': ['unknown_name', 'unknown_sequence'],
       'tools/cli/src/moving/tables.ts sizeOf': ['unknown_name t'],
       'tools/cli/src/moving/tables.ts tablesWith': ['unknown_name'],
     },
@@ -227,7 +226,6 @@ export const NOT_READ: Readonly<Record<string, string>> = {
   'packages/erasure/src/freeze.ts fence': 'makes a trigger, which names the company',
   'packages/postgres/src/migrate.ts apply': 'runs migrations, which make the tables',
   'packages/postgres/src/migration-steps.ts runSteps': 'runs migrations, which make the tables',
-  'packages/change-feed/src/move.ts arrive': 'names a schema, and the company',
   'packages/change-feed/src/move.ts chooseShift': 'names a schema, and the company',
   'packages/change-feed/src/move.ts feedInPreparation': 'names a schema, and no company',
   'packages/change-feed/src/move.ts stateOf': 'names a schema, and the company',
@@ -235,4 +233,5 @@ export const NOT_READ: Readonly<Record<string, string>> = {
   'tools/cli/src/moving/cells.ts openServices': 'names a schema, and the company',
   'tools/cli/src/moving/copy.ts batchesOf': 'makes a cursor, which names the company',
   'tools/cli/src/moving/feed.ts feedLeaves': 'names a schema, and the company',
+  'tools/cli/src/moving/switch.ts carryingOver': 'names tables, and the company in each',
 };

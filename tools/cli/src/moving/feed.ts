@@ -12,7 +12,7 @@ export async function shiftFeed(from: Cell, to: Cell, companyId: string, signal:
 
 /** When nothing of the company changes any more, and all of it is there. Throws Failure if versions would decrease. */
 export async function feedArrives(from: Cell, to: Cell, companyId: string): Promise<void> {
-  for (const schema of owners) await arrive({ source: from.db, target: to.db, schema, companyId }).catch(explain);
+  await Promise.all(owners.map((schema) => arrive({ source: from.db, target: to.db, schema, companyId }))).catch(explain);
 }
 
 /** When nothing arrives any more. */

@@ -107,12 +107,13 @@ interface Left {
 
 /** `known`: whether the cell has the company. Returns tables whose triggers, which refuse nothing any more, could not be removed. */
 export async function unfreezeIn(session: Session, id: string, known: boolean): Promise<readonly Left[]> {
-  await acceptIn(session, id, known);
+  await acceptIn(session, id);
+  if (known) await endIn(session, id);
   return await removeFencesIn(session, id);
 }
 
 /** Has every service accept changes again, scheduling last, whose messages the others read. What has refused them is left, and refuses nothing. */
-export async function acceptIn(session: Session, id: string, known: boolean): Promise<void> {
+export async function acceptIn(session: Session, id: string): Promise<void> {
   const accept = (owner: Owner, signal = session.io.signal): Promise<void> =>
     repeat(session, owner, async (service, options) => void (await service.unfreeze({ company_id: id }, options)), signal);
   const readers = ORDER.filter((owner) => owner !== 'scheduling');
@@ -121,7 +122,11 @@ export async function acceptIn(session: Session, id: string, known: boolean): Pr
     readers.map((owner) => (signal) => accept(owner, signal)),
   );
   await accept('scheduling');
-  if (known) await session.client('integrations', CompanyAdminServiceService).unfreezeCompany({ id });
+}
+
+/** Records the end of the freeze, and begins webhooks and e-mails again. The cell must have the company. */
+export async function endIn(session: Session, id: string): Promise<void> {
+  await session.client('integrations', CompanyAdminServiceService).unfreezeCompany({ id });
 }
 
 export async function removeFencesIn(session: Session, id: string): Promise<readonly Left[]> {

@@ -18,16 +18,7 @@ import { addMissingEntries, unequalIn, type Unequal } from './compare.ts';
 import { copyRows, makeDaysOf } from './copy.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
 import { feedArrives, feedHasArrived, feedLeaves, shiftFeed } from './feed.ts';
-import {
-  acceptIn,
-  beginIn,
-  closeIn,
-  freezeIn,
-  prepareIn,
-  removeFencesIn,
-  unfreezeIn,
-  untilTrailIsComplete,
-} from './freeze.ts';
+import { acceptIn, beginIn, closeIn, endIn, freezeIn, prepareIn, removeFencesIn, unfreezeIn, untilTrailIsComplete } from './freeze.ts';
 import { announce, forgetPlace, hold, livesThere, staysHere } from './places.ts';
 import { removeRows } from './remove.ts';
 import { hurry, isSubscribed, nameOf, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
@@ -35,7 +26,7 @@ import { report, showPlan } from './report.ts';
 import { sourceUrl } from './rights.ts';
 import { slotOf } from './slot.ts';
 import { arrivalOf, begin, enter, forget, requireArrival, stateOf, type Arrival, type MoveState, type MoveStep } from './state.ts';
-import { carryOver } from './switch.ts';
+import { carryingOver } from './switch.ts';
 import { tablesOf, tablesWith } from './tables.ts';
 
 export interface MoveOptions {
@@ -197,6 +188,7 @@ async function compare(move: Move): Promise<Unequal> {
 async function close(move: Move): Promise<MoveStep> {
   const { session, from, to, id, signal } = move;
   await enter(to, id, 'arriving');
+  const carryOver = await carryingOver(from, to, id);
   await beginIn(from.session, id);
   const mostMs = PAUSE_MS * 2 ** move.closings++;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(mostMs)]);
@@ -222,7 +214,7 @@ async function close(move: Move): Promise<MoveStep> {
     await unfreezeIn(from.session, id, true);
     throw new Failure(['The company stays here, and can be changed again:', ...problems].join('\n  '), EXIT.refused);
   }
-  await Promise.all([feedArrives(from, to, id), carryOver(from, to, id)]);
+  await Promise.all([feedArrives(from, to, id), carryOver()]);
   await hold(from, to, id);
   session.note('the other cell has everything');
   await enter(to, id, 'complete');
@@ -232,15 +224,17 @@ async function close(move: Move): Promise<MoveStep> {
 /** After it was closed, or a part of it. */
 async function openAgain({ session, from, to, id }: Move): Promise<void> {
   session.note('the company can be changed here again, and is closed later');
-  await acceptIn(from.session, id, true);
+  await acceptIn(from.session, id);
+  await endIn(from.session, id);
   await staysHere(from, to, id);
 }
 
 async function open({ session, from, to, id, signal }: Move): Promise<MoveStep> {
   await enter(to, id, 'open');
   // Before gateways send requests there.
-  await acceptIn(to.session, id, true);
+  await acceptIn(to.session, id);
   await livesThere(from, to, id);
+  await endIn(to.session, id);
   await inService(to, 'integrations', (tx) => forgetCallersOf(tx, id));
   session.note('the company works in the other cell');
   await removeFencesIn(to.session, id);

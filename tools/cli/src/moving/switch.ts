@@ -5,12 +5,14 @@ import { tablesOf } from './tables.ts';
 /** Others take numbers while one is set: it is set this far above those that are taken. */
 const ROOM = 1000;
 
-export async function carryOver(from: Cell, to: Cell, companyId: string): Promise<void> {
-  await Promise.all([setRowNumbers(to, companyId), copyNotes(from, to, companyId)]);
+/** Looks up tables now, so that little is left to do in the pause: what it returns. */
+export async function carryingOver(from: Cell, to: Cell, companyId: string): Promise<() => Promise<unknown>> {
+  const text = await settingRowNumbers(to);
+  return () => Promise.all([to.db.query({ text, values: [companyId] }), copyNotes(from, to, companyId)]);
 }
 
-/** Keys with a number, such as that of webhook_replays: the next ones are above those that were copied (docs/adr/0025). */
-async function setRowNumbers(to: Cell, companyId: string): Promise<void> {
+/** SQL for keys with a number, such as that of webhook_replays: the next ones are above those that were copied (docs/adr/0025). */
+async function settingRowNumbers(to: Cell): Promise<string> {
   const tables = new Map((await tablesOf(to.db)).map((table) => [table.name, table]));
   const { rows } = await to.db.query<{ name: string; column: string; sequence: string }>({
     text: `select t.name, quote_ident(a.attname) as column, pg_get_serial_sequence(t.name, a.attname) as sequence from unnest($1::text[]) t(name)
@@ -18,13 +20,11 @@ async function setRowNumbers(to: Cell, companyId: string): Promise<void> {
       where pg_get_serial_sequence(t.name, a.attname) is not null`,
     values: [[...tables.keys()]],
   });
-  for (const { name, column, sequence } of rows) {
-    await to.db.query({
-      text: `select setval($2::regclass, m.highest + ${ROOM}) from (select max(${column}) as highest from ${name} where ${tables.get(name)!.key} = $1) m
-        where m.highest >= (select last_value from ${sequence})`,
-      values: [companyId, sequence],
-    });
-  }
+  const settings = rows.map(
+    ({ name, column, sequence }) => `select setval('${sequence}', m.highest + ${ROOM})
+      from (select max(${column}) as highest from ${name} where ${tables.get(name)!.key} = $1) m where m.highest >= (select last_value from ${sequence})`,
+  );
+  return settings.join(' union all ');
 }
 
 /** The sums were copied with what they lack, which triggers of the source have noted. None has acted in the other cell. */
