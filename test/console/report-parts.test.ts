@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { newestOf } from '../../gateway/console/src/api/newest.ts';
 import { dollars } from '../../gateway/console/src/parts/money.ts';
 import { bar, scaleAround } from '../../gateway/console/src/parts/plot.ts';
 import { BUCKETS, addDays, bucketsOf, previousOf, rangeOf } from '../../gateway/console/src/screens/reports/calendar.ts';
@@ -82,4 +83,38 @@ test('what writes spreadsheets is at most 5 kB, compressed, and loaded apart', (
   expect(gzipSync(bundle).length).toBeLessThan(5_000);
   // The page's policy would forbid it.
   expect(bundle.includes('new Worker')).toBe(false);
+});
+
+const MINUTE_MS = 60_000;
+const DAYS = 24 * 60;
+
+test.each([
+  ['12,000 within one working day', 12_000, 0, 8 * 60, 55],
+  ['12,000 within ten minutes', 12_000, 0, 10, 105],
+  ['12,000 within ten minutes, a month ago', 12_000, 30 * DAYS, 10, 150],
+  ['200 a day, but none for 30 days', 12_000, 30 * DAYS, 60 * DAYS, 45],
+  ['12,000 within one day, and none for 21 days', 12_000, 21 * DAYS, DAYS, 85],
+  ['5,000 at the same time', 5000, 7 * DAYS, 0, 160],
+  ['1,200 within three years', 1200, 0, 1095 * DAYS, 15],
+])('finds the newest 1,000 records of %s, without reading many more', async (_, count, until, minutes, pages) => {
+  const now = Date.now();
+  const times = Array.from({ length: count }, (__, n) => now - (until + 1 + minutes * (1 - n / count)) * MINUTE_MS);
+  let read = 0;
+  const found = await newestOf(
+    async (start, end = Infinity, limit) => {
+      const all = times.filter((at) => at >= start && at < end);
+      const records = all.slice(0, Math.ceil(limit / 100) * 100);
+      read += Math.max(1, records.length / 100);
+      return { records, more: records.length < all.length };
+    },
+    times[0]!,
+    1000,
+  );
+  expect(found).toEqual({ records: times.slice(-1000), more: true });
+  expect(read).toBeLessThanOrEqual(pages);
+});
+
+test('gives up on more than 10,000 records of nearly the same time', async () => {
+  const read = async (start: number) => ({ records: [], more: start < 0 });
+  await expect(newestOf(read, -1, 1000)).rejects.toMatchObject({ code: 'TOO_MANY_ROWS' });
 });

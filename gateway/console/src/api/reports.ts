@@ -1,11 +1,10 @@
 // The public API's reports and lists, as the console's reports use them.
 import { request, requestText, type Query } from './client.ts';
+import { MOST_ROWS, newestOf, type Listed } from './newest.ts';
 import { Problem } from './problem.ts';
 
 /** The largest page. */
 const PAGE = 100;
-/** Most rows that one view loads; a narrower range or filter shows the rest. */
-const MOST_ROWS = 10_000;
 /** Relative to /api/v1/integrations/. */
 export const PUBLIC = '../../../v1/';
 
@@ -61,11 +60,7 @@ export async function readReportCsv(name: string, query: Query): Promise<string>
   return text;
 }
 
-export interface Listed<T> {
-  readonly records: readonly T[];
-  /** Whether there are more records than requested. */
-  readonly more: boolean;
-}
+export type { Listed } from './newest.ts';
 
 /** The first records of a list, at most about `most`. */
 export async function readList<T>(path: string, query: Query, most: number, signal?: AbortSignal): Promise<Listed<T>> {
@@ -79,32 +74,16 @@ export async function readList<T>(path: string, query: Query, most: number, sign
   return { records, more };
 }
 
-const DAY_MS = 86_400_000;
-
-/**
- * The records of a list that were created last, at most `most`. The API begins with the first, so spans of days are read whole, backwards from now.
- * They grow as fast as what was found suggests.
- */
+/** The records of a list that were created last, at most `most`. The API begins with the first. */
 export async function readNewest<T extends { readonly created_at: string }>(path: string, query: Query, most: number, signal: AbortSignal): Promise<Listed<T>> {
   const first = await readList<T>(path, query, 1, signal);
   if (!first.more) return first;
-  const oldest = Date.parse(first.records[0]!.created_at);
-  const at = (ms: number): string => new Date(ms).toISOString();
-  let records: readonly T[] = [];
-  let end: number | undefined;
-  for (let days = 1; ; days *= Math.min(4, most / records.length)) {
-    const start: number = (end ?? Date.now()) - days * DAY_MS;
-    const span = { ...query, created_from: at(start), created_before: end && at(end) };
-    const found = await readList<T>(path, span, MOST_ROWS, signal);
-    if (found.more)
-      throw new Problem(`More than ${MOST_ROWS} of these were created at nearly the same time. Choose fewer days or another filter.`, {
-        code: 'TOO_MANY_ROWS',
-      });
-    records = [...found.records, ...records];
-    const whole = start <= oldest;
-    if (whole || records.length >= most) return { records: records.slice(-most), more: !whole || records.length > most };
-    end = start;
-  }
+  const at = (ms?: number): Query[string] => ms && new Date(ms).toISOString();
+  return newestOf<T>(
+    (start, end, limit) => readList(path, { ...query, created_from: at(start), created_before: at(end) }, limit, signal),
+    Date.parse(first.records[0]!.created_at),
+    most,
+  );
 }
 
 /** A list, page by page: pages of 100 records, unless the query has a limit. */
