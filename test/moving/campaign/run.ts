@@ -1,4 +1,5 @@
 // A company moves back and forth while it works. Others stay, one in each cell.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Say } from '@truckroll/local-stack';
 import { Chance } from '../../../tools/cli/src/simulate/chance.ts';
@@ -83,6 +84,9 @@ export async function runCampaign(cells: Cells, receiver: Receiver, options: Cam
   const killing = new Kills({ targets: cells.targets, command, chance: chanceOf(chance), say });
   const wrong: Wrong[] = [];
   const moved: Moved[] = [];
+  const busy = monitorEventLoopDelay();
+  busy.enable();
+  let busiestMs = 0;
   const calm = { from: performance.now(), to: 0 };
   await delay(CALM_MS);
   calm.to = performance.now();
@@ -93,10 +97,13 @@ export async function runCampaign(cells: Cells, receiver: Receiver, options: Cam
       const arrived = (): void => void (lives = to);
       const one = await moveOnce({ from, to, companyId: company.id, round: round < 0 ? undefined : round, command, killing, arrived, wrong, say });
       moved.push(one);
+      const busyMs = Math.round(busy.max / 1e6);
+      busiestMs = Math.max(busiestMs, busyMs);
+      busy.reset();
       const pause = longestGap(acknowledgedAt(load.history), one.from, one.to);
       const into = [...one.steps].findLast(([, at]) => at <= pause.from);
       const where = into === undefined ? '' : ` from ${((pause.from - into[1]) / 1000).toFixed(2)} s after "${into[0]}"`;
-      say(`  move ${n + 1}, ${from === home ? 'home → west' : 'west → home'}: pause ${Math.round(pause.ms)} ms${where}; ${stepsOf(one)}`);
+      say(`  move ${n + 1}, ${from === home ? 'home → west' : 'west → home'}: pause ${Math.round(pause.ms)} ms${where}, clients busy for ${busyMs} ms at once; ${stepsOf(one)}`);
       if (wrong.length > 0) break;
       await Promise.race([delay(2000), load.ended.then(() => Promise.reject(new Error('the load has ended')))]);
     }
@@ -125,6 +132,7 @@ export async function runCampaign(cells: Cells, receiver: Receiver, options: Cam
       ...neighboursOf(moved, calm, probes),
       ...checked.counts,
       gone_410: copy.gone,
+      clients_busy_ms: busiestMs,
     },
   };
 }
