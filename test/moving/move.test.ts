@@ -296,6 +296,7 @@ test(
     const ids = new Set(stored.map(({ id }) => id));
     expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
     expect(await rowsOf(there, `select id, document from scheduling.accounts where company_id = $1 order by id`, moving.id)).toEqual(accounts);
+    expect(await rowsOf(there, `select from pg_stat_user_tables where relname = 'accounts' and last_analyze is not null`)).toHaveLength(1);
     // A copy that was kept by the feed of the first cell is kept by that of the other one.
     expect((await digestSince(cursor)).data).toEqual(digest.data);
     await expectNextChange(there, cursor);

@@ -103,7 +103,9 @@ export async function runCampaign(cells: Cells, receiver: Receiver, options: Cam
       const pause = longestGap(acknowledgedAt(load.history), one.from, one.to);
       const into = [...one.steps].findLast(([, at]) => at <= pause.from);
       const where = into === undefined ? '' : ` from ${((pause.from - into[1]) / 1000).toFixed(2)} s after "${into[0]}"`;
-      say(`  move ${n + 1}, ${from === home ? 'home → west' : 'west → home'}: pause ${Math.round(pause.ms)} ms${where}, clients busy for ${busyMs} ms at once; ${stepsOf(one)}`);
+      say(
+        `  move ${n + 1}, ${from === home ? 'home → west' : 'west → home'}: pause ${Math.round(pause.ms)} ms${where}, clients busy for ${busyMs} ms at once; ${stepsOf(one)}`,
+      );
       if (wrong.length > 0) break;
       await Promise.race([delay(2000), load.ended.then(() => Promise.reject(new Error('the load has ended')))]);
     }

@@ -1,5 +1,6 @@
 // Copies the company's rows out of one snapshot, in batches of one transaction each: a long transaction would hold back the change feeds of
 // other companies there. Rows travel as PostgreSQL writes them, so that no value changes on its way.
+import { owners } from '@truckroll/contract';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { StatementError, asOwner, isUniqueViolation, type Queryable } from '@truckroll/postgres';
 import { asReplica, inTransaction, type Cell } from './cells.ts';
@@ -35,6 +36,8 @@ export async function copyRows({ from, to, companyId, tables, snapshot, signal, 
           copied(table.name, rows.length, bytes);
         }
       }
+      // Else `analyzeGrown` might look too early.
+      await batch(async (target) => void (await target.query({ text: 'select pg_stat_force_next_flush()' })));
     }),
   );
 }
@@ -79,4 +82,14 @@ export async function makeDaysOf(from: Cell, to: Cell): Promise<void> {
     await makeDays(owner, days);
     await owner.query({ text: 'commit' });
   });
+}
+
+/** Analyzes tables that have grown. Autovacuum does it a minute later, and until then plans would read whole tables for the company's rows. */
+export async function analyzeGrown({ db }: Cell): Promise<void> {
+  const { rows } = await db.query<{ name: string }>({
+    text: `select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables
+      where schemaname = any($1) and n_mod_since_analyze > n_live_tup / 2`,
+    values: [owners],
+  });
+  for (const { name } of rows) await db.query({ text: `analyze ${name}` });
 }

@@ -15,7 +15,7 @@ import type { Session } from '../session.ts';
 import { openCell, openServices, otherSession, requireSameDatabase, type Cell } from './cells.ts';
 import { check } from './check.ts';
 import { addMissingEntries, unequalIn, type Unequal } from './compare.ts';
-import { copyRows, makeDaysOf } from './copy.ts';
+import { analyzeGrown, copyRows, makeDaysOf } from './copy.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
 import { feedArrives, feedHasArrived, feedLeaves, shiftFeed } from './feed.ts';
 import { acceptIn, beginIn, closeIn, endIn, freezeIn, prepareIn, removeFencesIn, unfreezeIn, untilTrailIsComplete } from './freeze.ts';
@@ -153,6 +153,7 @@ async function copy({ session, from, to, id, signal }: Move): Promise<MoveStep> 
     progress.end();
     await snapshot.close();
   }
+  await analyzeGrown(to);
   session.note(`copied ${counted(rows, 'row')}`);
   return 'following';
 }
