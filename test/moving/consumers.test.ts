@@ -2,10 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
-import type { FreezeState } from '@truckroll/contract/gen/records/v1/freezes';
 import { holdingLocks, openProducer } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
-import { freezing, type FreezeOptions } from '../../packages/erasure/src/freeze.ts';
+import type { FreezeOptions } from '../../packages/erasure/src/freeze.ts';
 import { learning } from '../../packages/erasure/src/learn.ts';
 import { Consumer, PERSON_ERASED, auditEntry, createKafka, endsOf, ensureTopics, moveGroup, type Topic } from '../../packages/outbox/src/index.ts';
 import {
@@ -20,11 +19,10 @@ import {
   openSetting,
   silentLog,
 } from '../../packages/outbox/test/setting.ts';
+import { callsOf } from './freezing.ts';
 
 const company_id = '0e37df36-f698-11e6-8dd4-cb9ced3df976';
 const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
-
-type Handler = (request: object) => Promise<{ state?: FreezeState; tables?: string[] }>;
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
 beforeAll(async () => void (setting = await openSetting()), 60_000);
@@ -36,8 +34,7 @@ afterEach(async () => {
 afterAll(() => setting?.close());
 
 const sql = (text: string, ...values: unknown[]) => setting.database.query<Record<string, any>>({ text, values });
-const calls = (own: Partial<FreezeOptions>) =>
-  freezing({ database: setting.database, kafka, restored: { groups: [] }, ...own }) as unknown as Record<'freeze' | 'unfreeze' | 'removeFences', Handler>;
+const calls = (own: Partial<FreezeOptions>) => callsOf({ database: setting.database, kafka, restored: { groups: [] }, ...own });
 const reading = (topic: Topic, own: Partial<FreezeOptions> = {}) => calls({ restored: { groups: [{ group: topic.name, topics: [topic] }] }, ...own });
 
 test('waits until the consumer group has committed what was published before', async () => {
@@ -67,15 +64,27 @@ test('waits until the consumer group has committed what was published before', a
 
 test('closes before the audit trail is complete, and says then what of it is still to come', async () => {
   const topic = await createTopic();
-  const producer = await openProducer(kafka);
-  await producer.send({ topic: topic.name, messages: [{ key: 'k', value: 'one', headers: { ...HEADERS, ce_id: randomUUID() } }] });
-  await producer.disconnect();
-  const { freeze } = calls({ restored: { groups: [{ group: topic.name, topics: [topic] }] }, trail: topic.name });
-  expect(await freeze({ company_id })).toEqual({ state: { begun: true, closed: true } });
-  const wait = `the consumer group ${topic.name} to apply what was published before`;
-  expect(await freeze({ company_id })).toEqual({ state: { begun: true, closed: true, waits_for: wait } });
+  const publish = async (): Promise<void> => {
+    const producer = await openProducer(kafka);
+    await producer.send({ topic: topic.name, messages: [{ key: 'k', value: 'one', headers: { ...HEADERS, ce_id: randomUUID() } }] });
+    await producer.disconnect();
+  };
+  await publish();
+  let hurried = 0;
+  const { freeze } = reading(topic, { trail: topic.name, hurry: async () => void (hurried += 1) });
+  const complete = { state: { begun: true, closed: true } };
+  const late = { state: { ...complete.state, waits_for: `the consumer group ${topic.name} to apply what was published before`, ask_seldom: true } };
+  expect(await freeze({ company_id })).toEqual(complete);
+  expect(await freeze({ company_id })).toEqual(late);
   await moveGroup(kafka, topic.name, await endsOf(kafka, [topic]));
-  expect(await freeze({ company_id })).toEqual({ state: { begun: true, closed: true } });
+  await publish();
+  expect(await freeze({ company_id })).toEqual(complete);
+  // As a move asks for it, when the other services are closed too.
+  await sql('update frozen_companies set passes = null');
+  expect(await freeze({ company_id })).toEqual(late);
+  await moveGroup(kafka, topic.name, await endsOf(kafka, [topic]));
+  expect(await freeze({ company_id })).toEqual(complete);
+  expect(hurried).toBe(0);
 });
 
 test('does not wait for watermarks, which are of no company', async () => {
@@ -109,6 +118,17 @@ test('closes nothing if the company is unfrozen meanwhile, and an end of a servi
   const { unfreeze } = calls({});
   const { freeze } = calls({ lock: async () => void (await unfreeze({ company_id })) });
   await expect(freeze({ company_id })).rejects.toMatchObject({ status: 409, message: expect.stringContaining('unfrozen meanwhile') });
+  expect((await sql('select from frozen_companies')).rowCount).toBe(0);
+});
+
+test('closes nothing for a command that has ended, and may have opened the company again', async () => {
+  const caller = new AbortController();
+  const { unfreeze, getFreeze } = calls({});
+  const lock = async (): Promise<void> => caller.abort(new Error('cancelled'));
+  await expect(calls({ lock }).freeze({ company_id }, caller.signal)).rejects.toThrow('cancelled');
+  expect(await getFreeze({ company_id })).toMatchObject({ state: { begun: true, closed: false } });
+  await unfreeze({ company_id });
+  await expect(calls({}).freeze({ company_id }, caller.signal)).rejects.toThrow('cancelled');
   expect((await sql('select from frozen_companies')).rowCount).toBe(0);
 });
 

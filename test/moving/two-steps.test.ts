@@ -1,17 +1,14 @@
 // A freeze whose triggers were made beforehand waits only for transactions that have written something of the company.
 import { randomUUID } from 'node:crypto';
-import type { FreezeState } from '@truckroll/contract/gen/records/v1/freezes';
 import { createSession, type DatabaseSession } from '@truckroll/postgres';
 import { until } from '@truckroll/testing/until';
-import { freezing, type FreezeOptions } from '../../packages/erasure/src/freeze.ts';
+import type { FreezeOptions } from '../../packages/erasure/src/freeze.ts';
 import { kafka, openSetting } from '../../packages/outbox/test/setting.ts';
+import { callsOf } from './freezing.ts';
 
 const company_id = '0e37df36-f698-11e6-8dd4-cb9ced3df976';
 const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 const CLOSED = { state: { begun: true, closed: true } };
-
-type Handler = (request: object) => Promise<{ state?: FreezeState; tables?: string[] }>;
-type Calls = Record<'prepareFreeze' | 'getFreeze' | 'freeze' | 'unfreeze' | 'removeFences', Handler>;
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
 let writer: DatabaseSession;
@@ -28,7 +25,7 @@ afterAll(async () => {
   await setting?.close();
 });
 
-const calls = (own: Partial<FreezeOptions> = {}) => freezing({ database: setting.database, kafka, restored: { groups: [] }, ...own }) as unknown as Calls;
+const calls = (own: Partial<FreezeOptions> = {}) => callsOf({ database: setting.database, kafka, restored: { groups: [] }, ...own });
 const sql = (text: string) => writer.query({ text });
 const write = (of = company_id) => sql(`insert into erased_people (company_id, kind, id) values ('${of}', 'accounts', '${randomUUID()}')`);
 const rowsOf = async (of = company_id) => (await setting.database.query({ text: 'select from erased_people where company_id = $1', values: [of] })).rowCount;
@@ -69,7 +66,7 @@ test('waits for a transaction that has written something of the company, whose r
   await sql('begin');
   await write();
   expect(await calls().freeze({ company_id })).toEqual({
-    state: { begun: true, closed: false, waits_for: 'transactions that have changed something of the company' },
+    state: { begun: true, closed: false, waits_for: 'transactions that have changed something of the company', ask_seldom: true },
   });
   // It is not closed for this one in the meantime.
   await write();

@@ -4,7 +4,6 @@ import { Database, createSession, type DatabaseSession } from '@truckroll/postgr
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { CatchUp } from '../../packages/catch-up/src/index.ts';
-import { freezing } from '../../packages/erasure/src/freeze.ts';
 import { eraseNext } from '../../packages/erasure/src/people.ts';
 import { removeNext } from '../../packages/erasure/src/remove.ts';
 import { forgetEnded, giveUp } from '../../packages/mail/src/index.ts';
@@ -17,6 +16,7 @@ import { purgeKeys } from '../../services/scheduling/src/assignments/idempotency
 import { finish, postpone, take, type LeasedNotification } from '../../services/scheduling/src/notifications/store.ts';
 import { tables } from '../../services/scheduling/src/resources/index.ts';
 import { schema as scheduling } from '../../services/scheduling/src/schema.ts';
+import { callsOf } from './freezing.ts';
 
 const FROZEN = '0e37df36-f698-11e6-8dd4-cb9ced3df976';
 const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
@@ -132,8 +132,8 @@ describe.each([scheduling, reporting])('$schema', (schema) => {
     database = new Database({ url: fresh.url, schema: schema.schema, maxConnections: 4, settings: schema.settings });
     // Without the triggers of the frozen company.
     unhindered = await createSession({ url: fresh.url, schema: schema.schema, settings: { session_replication_role: 'replica' } });
-    const { freeze } = freezing({ database, kafka: undefined as never, restored: { groups: [] } });
-    expect(await (freeze as (request: object) => unknown)({ company_id: FROZEN })).toMatchObject({ state: { closed: true } });
+    const { freeze } = callsOf({ database, kafka: undefined as never, restored: { groups: [] } });
+    expect(await freeze({ company_id: FROZEN })).toMatchObject({ state: { closed: true } });
   }, 60_000);
   afterAll(async () => {
     await unhindered?.close();
@@ -156,8 +156,8 @@ test('a result of a message of a frozen company is left out', async () => {
   const database = new Database({ url: fresh.url, schema: scheduling.schema, maxConnections: 2, settings: scheduling.settings });
   await database.query({ text: notification('status', `'ATTEMPTING'`), values: [FROZEN] });
   const { rows } = await database.query<{ id: string }>({ text: 'select id from notifications' });
-  const { freeze } = freezing({ database, kafka: undefined as never, restored: { groups: [] } });
-  await (freeze as (request: object) => unknown)({ company_id: FROZEN });
+  const { freeze } = callsOf({ database, kafka: undefined as never, restored: { groups: [] } });
+  await freeze({ company_id: FROZEN });
   const lease = { companyId: FROZEN, id: rows[0]!.id } as LeasedNotification;
   expect(await database.transaction((tx) => finish(tx, lease, 'SENT', ''))).toBeUndefined();
   await database.transaction((tx) => postpone(tx, lease, 1, ''));

@@ -1,6 +1,6 @@
 // Freezes a company in one service (docs/adr/0026): triggers that are made for it refuse every change of its rows, by any process.
 import { ApiError, topics as known } from '@truckroll/contract';
-import type { FreezeServiceService, FreezeState } from '@truckroll/contract/gen/records/v1/freezes';
+import type { FreezeResponse, FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
 import type { Handlers } from '@truckroll/grpc';
 import { endsOf, hasPassed, type AppliedTo, type KafkaClient, type Offsets, type Restored } from '@truckroll/outbox';
 import { isLockTimeout, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
@@ -42,8 +42,9 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
   const topics = [...new Set(restored.groups.flatMap((group) => group.topics))].filter(({ name }) => name !== known.watermarks.name);
 
   /** Remembers which messages its consumers must have applied. Returns what hinders that. */
-  async function begin(companyId: string): Promise<string | null> {
+  async function begin(companyId: string, signal: AbortSignal): Promise<string | null> {
     const ends: Offsets = topics.length === 0 ? new Map() : await endsOf(kafka, topics).catch(away);
+    signal.throwIfAborted();
     const hidden = topics.flatMap(({ name }) => (ends.has(name) ? [] : [kafka.prefix + name]));
     await database.of(companyId).query({
       text: `insert into frozen_companies as f (company_id, passes) values ($1, $2)
@@ -61,7 +62,7 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
       const theirs = new Map([...ends].filter(([name]) => own.some((topic) => topic.name === name)));
       const passed = theirs.size === 0 || (await hasPassed(kafka, group, theirs, applied).catch(away));
       if (passed) continue;
-      await options.hurry?.();
+      if (!closed) await options.hurry?.();
       return `the consumer group ${group} to apply what was published before`;
     }
     return null;
@@ -84,18 +85,19 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
   const fenceAll = async (companyId: string): Promise<string[]> =>
     eachTable(database, await tablesOf(database, options, companyId, false), (tx, table, key) => fence(tx, table, key, companyId));
 
-  /** Refuses changes from now on, unless work for the company has begun since: returns that. */
-  async function close(companyId: string): Promise<string | null> {
-    return await database
-      .of(companyId)
-      .transaction((tx) => closeIn(tx, companyId))
-      .catch((error: unknown) => {
-        if (isLockTimeout(error)) return 'transactions that have changed something of the company';
-        throw error;
-      });
+  /** Refuses changes from now on, unless something hinders that: returns it. */
+  async function close(companyId: string, signal: AbortSignal): Promise<FreezeResponse | undefined> {
+    try {
+      const begun = await database.of(companyId).transaction((tx) => closeIn(tx, companyId, signal));
+      return begun === null ? undefined : open(begun);
+    } catch (error) {
+      if (isLockTimeout(error)) return open('transactions that have changed something of the company', true);
+      throw error;
+    }
   }
 
-  async function closeIn(tx: Transaction, companyId: string): Promise<string | null> {
+  /** Returns work for the company that has begun since. */
+  async function closeIn(tx: Transaction, companyId: string, signal: AbortSignal): Promise<string | null> {
     await lockFreeze(tx, companyId);
     await options.lock?.(tx, companyId);
     // Those that hold it have passed a trigger that was made beforehand. A deadlock with one that waits for the company's lock ends in time.
@@ -107,6 +109,8 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
     });
     const [row] = rows;
     if (row === undefined) throw new ApiError('INVALID_REQUEST', 'The company was unfrozen meanwhile: freeze it again.', { status: 409 });
+    // The caller may have opened the company again.
+    signal.throwIfAborted();
     if (row.under_way === null) {
       await tx.query({ text: 'update frozen_companies set closed_at = coalesce(closed_at, now()) where company_id = $1', values: [companyId] });
     }
@@ -124,23 +128,25 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
     async prepareFreeze({ company_id: given }) {
       return { tables: await fenceAll(idOf(given)) };
     },
-    async freeze({ company_id: given }) {
+    async freeze({ company_id: given }, { signal }) {
       const companyId = idOf(given);
       let state = await stateOf(companyId);
       if (state?.passes == null) {
-        const hindered = await begin(companyId);
+        const hindered = await begin(companyId, signal);
         if (hindered !== null) return open(hindered);
         state = await stateOf(companyId);
       }
       if (state?.closed !== true) {
-        const waiting = (state && (await waitsFor(companyId, state))) ?? (await close(companyId));
-        if (waiting !== null) return open(waiting);
+        const waiting = state && (await waitsFor(companyId, state));
+        if (waiting != null) return open(waiting);
+        const held = await close(companyId, signal);
+        if (held !== undefined) return held;
       }
       const used = await fenceAll(companyId);
-      if (used.length > 0) return open(`transactions that use ${used.join(', ')}`);
+      if (used.length > 0) return open(`transactions that use ${used.join(', ')}`, true);
       if (await publishes(companyId)) return open('messages to Kafka');
       const late = state?.closed === true ? await waitsFor(companyId, state) : null;
-      return { state: { begun: true, closed: true, ...(late !== null && { waits_for: late }) } };
+      return { state: { begun: true, closed: true, ...(late !== null && { waits_for: late, ask_seldom: true }) } };
     },
     async unfreeze({ company_id: given }) {
       const companyId = idOf(given);
@@ -169,7 +175,9 @@ const away = (error: unknown): never => {
   throw ApiError.unavailable(error);
 };
 
-const open = (waitsFor: string): { state: FreezeState } => ({ state: { begun: true, closed: false, waits_for: waitsFor } });
+const open = (waitsFor: string, seldom = false): FreezeResponse => ({
+  state: { begun: true, closed: false, waits_for: waitsFor, ...(seldom && { ask_seldom: true }) },
+});
 
 /** In lower case, as PostgreSQL writes it: it becomes a part of statements. */
 function idOf(given: string): string {
