@@ -5,8 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { owners } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
-import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { Database } from '@truckroll/postgres';
 import { freshDatabase } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
@@ -15,7 +13,7 @@ import type { Receiver } from '../../services/webhook-dispatcher/test/support/re
 import { fill, operatorsCommand } from '../leaving/fill.ts';
 import { SCHEMAS } from '../support/components.ts';
 import type { System, TestCompany } from '../support/system.ts';
-import { Died, counts, environment, rowsOf, runMove, startTwoCells, tracesIn, type Outcome, type TwoCells } from './two-cells.ts';
+import { Died, counts, environment, record, rowsOf, runMove, startTwoCells, tracesIn, type Outcome, type TwoCells } from './two-cells.ts';
 
 const MINUTES = 60_000;
 
@@ -84,13 +82,6 @@ async function expectNextChange(system: System, cursor: string): Promise<void> {
 async function read(): Promise<string> {
   const { status, headers } = await here.get(moving, '/v1/accounts?limit=1');
   return status === 200 ? '200' : `${status} ${headers.get('retry-after')}`;
-}
-
-async function record(system: System, company: TestCompany): Promise<string> {
-  const id = randomUUID();
-  const intake = system.channel('scheduling').client(IntakeServiceService);
-  await intake.recordServiceRequest({ company_id: company.id, id, channel: ServiceRequestChannel.PHONE, summary: 'during' });
-  return id;
 }
 
 beforeAll(async () => {
@@ -175,6 +166,13 @@ test(
     expect(await rowsOf(there, 'select company_id from scheduling.frozen_companies')).toEqual([]);
     expect(await move(['--abort'])).toMatchObject({ code: 0 });
     await expect(move([], { dies: 'closing' })).rejects.toThrow(Died);
+    // One that failed in the pause. The company does not wait for a service that is away.
+    await expect(move([], { dies: 'frozen' })).rejects.toThrow(Died);
+    await here.stopService('billing');
+    const again = expect(move([], { dies: 'closing' })).rejects.toThrow(Died);
+    await until('changes without billing', () => record(here, moving).catch(() => undefined));
+    await here.startService('billing');
+    await again;
     // The freeze is prepared, so that it need not wait for transactions of others.
     expect((await rowsOf(here, `select from pg_trigger where tgname like 'frozen%'`)).length).toBeGreaterThan(100);
     // The other cell has its keys already, and sends them back.
@@ -265,6 +263,8 @@ test(
       // As it does when it loses its connection to a server that restarts.
       if (dies === 'comparing') await rowsOf(there, `alter subscription ${nameOfMove()} disable`);
     }
+    // Integrations was closed before the last entries were published.
+    await rowsOf(here, `update integrations.frozen_companies set passes = '[]'`);
     // A late entry of this cell names a person who was erased in the other one.
     await rowsOf(
       there,
@@ -276,6 +276,7 @@ test(
     expect((await move([])).words.join()).toMatch(/the move cannot end:.*dead letters of the company \(integrations 1\)/s);
     await rowsOf(here, `delete from integrations.parked_event where reason = 'a defect'`);
     expect(await move([])).toMatchObject({ code: 0, stdout: expect.stringContaining('"step":"moved"') });
+    expect(await rowsOf(here, `select from integrations.frozen_companies where passes <> '[]'`)).toHaveLength(1);
     await until('the late entry without the name', async () => {
       await there.channel('integrations').client(ErasureServiceService).getPerson(late);
       const [entry] = await rowsOf(there, 'select after from integrations.audit_events where object_id = $1', late.id);
@@ -341,7 +342,9 @@ test(
     await expect(companiesThere.deleteCompany({ id: moving.id, name })).rejects.toThrow('is being moved');
     expect((await move(['--check'], { back: true })).words.join()).toContain('run it again with --confirm first, in the cell that it left');
     expect(await operatorsCommand(there, ['company', 'freeze', moving.id])).toMatchObject({ code: 1, stderr: expect.stringContaining('is being moved') });
+    await rowsOf(here, LATE_ENTRY, moving.id, 'accounts', 'later than the move', null);
     await expect(move(['--confirm'], { dies: 'deleting' })).rejects.toThrow(Died);
+    expect(await rowsOf(there, 'select from integrations.audit_events where object_id = $1', 'later than the move')).toHaveLength(1);
     expect((await move([])).stdout).toContain('"step":"deleting"');
     expect(await move(['--confirm'])).toMatchObject({ code: 0, words: [expect.stringContaining('deleting')] });
     expect(await counts(here, moving)).toEqual({});

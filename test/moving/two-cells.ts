@@ -1,8 +1,10 @@
 // Two cells for tests of moves: each has a PostgreSQL, topics and services, and one gateway knows both.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addressVariable, owners } from '@truckroll/contract';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { Watchdog, runFolder } from '@truckroll/local-stack';
 import { migrate } from '@truckroll/postgres';
 import type { Service } from '@truckroll/process';
@@ -25,8 +27,24 @@ export interface TwoCells {
 }
 
 export async function startTwoCells(runs: string): Promise<TwoCells> {
-  const folder = runFolder(runs);
   const watchdog = new Watchdog();
+  const ends: End[] = [() => watchdog.stopAll()];
+  const stop = async (): Promise<void> => {
+    for (const end of ends.splice(0).toReversed()) await end();
+  };
+  try {
+    return { ...(await start(runs, watchdog, ends)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type End = () => Promise<unknown>;
+
+/** Adds to `ends` what stops each part, also if a later one fails. */
+async function start(runs: string, watchdog: Watchdog, ends: End[]): Promise<Omit<TwoCells, 'stop'>> {
+  const folder = runFolder(runs);
   watchdog.deleteAtEnd(folder);
   const startDatabase = async (name: string): Promise<string> => {
     const url = await startLogicalPostgres(join(folder, name), watchdog);
@@ -35,21 +53,18 @@ export async function startTwoCells(runs: string): Promise<TwoCells> {
   };
   const [left, right] = await Promise.all([startDatabase('here'), startDatabase('there')]);
   const receiver = await startReceiver((response) => void response.writeHead(204).end());
+  ends.push(() => receiver.close());
   // Both cells read what the other one has encrypted.
   const secretKey = randomBytes(32);
   const settings = { webhookAllowedTargets: [receiver.target] };
   const there = await startSystem({ ...settings, storage: { ...newStorage(right), secretKey }, cell: 'west' });
+  ends.push(() => there.stop());
   const CELLS = owners.map((owner) => `west/${owner}=${there.gatewayEnvironment[addressVariable(owner)]}`).join();
   const here = await startSystem({ ...settings, storage: { ...newStorage(left), secretKey }, cell: 'home', gatewaySettings: { CELL: 'home', CELLS } });
+  ends.push(() => here.stop());
   // What was published in a cell is applied before a company leaves it.
   const [dispatcher] = [await here.startDispatcher(), await there.startDispatcher()];
-  const stop = async (): Promise<void> => {
-    await here.stop();
-    await there.stop();
-    await receiver.close();
-    await watchdog.stopAll();
-  };
-  return { here, there, dispatcher, receiver, stop };
+  return { here, there, dispatcher, receiver };
 }
 
 export class Died extends Error {}
@@ -82,6 +97,14 @@ export function environment(system: System, prefix: string): Record<string, stri
 
 export const rowsOf = async <R = Record<string, any>>(system: System, text: string, ...values: unknown[]) =>
   (await system.database.query<R>({ text, values })).rows;
+
+/** Stores a service request, whose id it returns. */
+export async function record(system: System, company: TestCompany): Promise<string> {
+  const id = randomUUID();
+  const intake = system.channel('scheduling').client(IntakeServiceService);
+  await intake.recordServiceRequest({ company_id: company.id, id, channel: ServiceRequestChannel.PHONE, summary: 'during' });
+  return id;
+}
 
 /** Number of rows of the company, by table that has any, without erasures of people, which services learn again. */
 export async function counts(system: System, company: TestCompany): Promise<Record<string, number>> {

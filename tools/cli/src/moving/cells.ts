@@ -100,6 +100,16 @@ export async function openServices({ db }: Cell, companyId: string): Promise<Own
   return open;
 }
 
+/** Has the services that use this database accept changes, as their `Unfreeze` does, also those that are away. */
+export async function openAtOnce({ db }: Cell, companyId: string): Promise<void> {
+  // The row of integrations stays until the end of the freeze is recorded.
+  const text = `with scheduling as (delete from scheduling.frozen_companies where company_id = $1),
+      billing as (delete from billing.frozen_companies where company_id = $1),
+      reporting as (delete from reporting.frozen_companies where company_id = $1)
+    update integrations.frozen_companies set closed_at = null, passes = null where company_id = $1`;
+  await db.query({ text, values: [companyId] });
+}
+
 /** Throws Failure unless the services of the cell, which have frozen the company, use this database. */
 export async function requireSameDatabase(cell: Cell, companyId: string): Promise<void> {
   const strangers = await openServices(cell, companyId);

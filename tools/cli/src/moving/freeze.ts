@@ -2,7 +2,7 @@
 import { formatInstant, type Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { CellAdminServiceService } from '@truckroll/contract/gen/integrations/v1/cells';
-import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
+import { FreezeServiceService, type FreezeState } from '@truckroll/contract/gen/records/v1/freezes';
 import type { Callers } from '@truckroll/grpc';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { isUnavailable } from '@truckroll/postgres';
@@ -10,15 +10,14 @@ import { backoffMs, pause } from '@truckroll/process';
 import { beingMoved, companyIdOf } from '../company-id.ts';
 import { askAll } from '../leaving/services.ts';
 import type { Session } from '../session.ts';
+import type { Cell } from './cells.ts';
 
 /** Owners first, and before each service those whose messages it reads: none is published that a later one would refuse. */
 export const ORDER: readonly Owner[] = ['scheduling', 'billing', 'reporting', 'integrations'];
 /** Interval between calls: short, because writes of a company that is being closed are refused. */
 const LOOK = { firstMs: 25, mostMs: 200 };
-/** The same while transactions use a table. Each call holds up, for moments, its other writers. */
-const LOOK_AT_TABLES = { firstMs: 50, mostMs: 5000 };
-/** How services begin to say that. */
-const IN_USE = 'transactions that use';
+/** The same if each call costs others something, as one that waits for a table holds up its other writers for moments. */
+const LOOK_SELDOM = { firstMs: 50, mostMs: 5000 };
 /** Time in ms after which it says what a service waits for. */
 const SAY_MS = 5000;
 /** Deadline of a call, in ms: it may wait for an import of the company. */
@@ -57,7 +56,7 @@ export async function beginIn(session: Session, id: string): Promise<number> {
   await repeat(session, 'integrations', async (_, options) => {
     const { frozen_at: at, waits_for: waitsFor } = await session.channel('integrations').client(CompanyAdminServiceService).freezeCompany({ id }, options);
     since = at;
-    return waitsFor ?? undefined;
+    return waitsFor == null ? undefined : { for: waitsFor };
   });
   return since;
 }
@@ -67,14 +66,14 @@ export async function prepareIn(session: Session, id: string): Promise<void> {
   for (const owner of ORDER) {
     await repeat(session, owner, async (service, options) => {
       const { tables } = await service.prepareFreeze({ company_id: id }, options);
-      return tables.length === 0 ? undefined : `${IN_USE} ${tables.join(', ')}`;
+      return tables.length === 0 ? undefined : usersOf(tables);
     });
   }
 }
 
 /**
  * Has every service refuse changes of the company, also of one that this cell does not have: first scheduling, whose messages the others read.
- * Integrations reads only audit entries of billing and reporting, which it goes on storing.
+ * Integrations reads only audit entries of billing and reporting, which it goes on storing: see `untilTrailIsComplete`.
  */
 export async function closeIn(session: Session, id: string, until = session.io.signal): Promise<void> {
   await close(session, id, 'scheduling', until);
@@ -88,16 +87,20 @@ export async function closeIn(session: Session, id: string, until = session.io.s
 }
 
 function close(session: Session, id: string, owner: Owner, signal: AbortSignal): Promise<void> {
-  const call = async (service: Calls, options: CallOptions): Promise<string | undefined> => {
+  const call = async (service: Calls, options: CallOptions): Promise<Wait | undefined> => {
     const { state } = await service.freeze({ company_id: id }, options);
-    return state?.closed === true ? undefined : (state?.waits_for ?? 'an answer');
+    return state?.closed === true ? undefined : (waitOf(state) ?? { for: 'an answer' });
   };
   return repeat(session, owner, call, signal);
 }
 
-/** Waits until everything that the services have reported of the frozen company is in its audit trail. */
-export async function untilTrailIsComplete(session: Session, id: string): Promise<void> {
-  await repeat(session, 'integrations', async (service, options) => (await service.freeze({ company_id: id }, options)).state?.waits_for ?? undefined);
+/**
+ * Waits until everything that the services have reported of the frozen company is in its audit trail. Integrations notes again where the trail's
+ * topics end: it may have closed before billing and reporting, which publish entries until then.
+ */
+export async function untilTrailIsComplete({ session, db }: Cell, id: string): Promise<void> {
+  await db.query({ text: 'update integrations.frozen_companies set passes = null where company_id = $1', values: [id] });
+  await repeat(session, 'integrations', async (service, options) => waitOf((await service.freeze({ company_id: id }, options)).state));
 }
 
 interface Left {
@@ -112,15 +115,12 @@ export async function unfreezeIn(session: Session, id: string, known: boolean): 
   return await removeFencesIn(session, id);
 }
 
-/** Has every service accept changes again, scheduling last, whose messages the others read. What has refused them is left, and refuses nothing. */
+/** Has every service accept changes again, each after those that read its messages. What has refused them is left, and refuses nothing. */
 export async function acceptIn(session: Session, id: string): Promise<void> {
   const accept = (owner: Owner, signal = session.io.signal): Promise<void> =>
     repeat(session, owner, async (service, options) => void (await service.unfreeze({ company_id: id }, options)), signal);
-  const readers = ORDER.filter((owner) => owner !== 'scheduling');
-  await together(
-    session.io.signal,
-    readers.map((owner) => (signal) => accept(owner, signal)),
-  );
+  await together(session.io.signal, [(signal) => accept('reporting', signal), (signal) => accept('integrations', signal)]);
+  await accept('billing');
   await accept('scheduling');
 }
 
@@ -136,7 +136,7 @@ export async function removeFencesIn(session: Session, id: string): Promise<read
     await repeat(session, owner, async (service, options) => {
       const { tables } = await service.removeFences({ company_id: id }, options);
       if (tables.length === 0) return undefined;
-      if (performance.now() < until) return `${IN_USE} ${tables.join(', ')}`;
+      if (performance.now() < until) return usersOf(tables);
       left.push({ service: owner, tables });
       return undefined;
     });
@@ -157,11 +157,17 @@ async function look(session: Session, given: string) {
   return { id, company, states: [...found.values()].map(({ state }) => state ?? { begun: false, closed: false }) };
 }
 
-/** Runs these at once. If one fails, the others end. */
+/** Runs these at once. If one fails, it fails when the others have ended, which they then do. */
 async function together(until: AbortSignal, works: readonly ((signal: AbortSignal) => Promise<void>)[]): Promise<void> {
   const ended = new AbortController();
   const signal = AbortSignal.any([until, ended.signal]);
-  await Promise.all(works.map((work) => work(signal))).finally(() => ended.abort());
+  const all = works.map((work) => work(signal));
+  try {
+    await Promise.all(all);
+  } finally {
+    ended.abort();
+    await Promise.allSettled(all);
+  }
 }
 
 type Calls = Callers<typeof FreezeServiceService>;
@@ -170,30 +176,43 @@ interface CallOptions {
   readonly deadlineMs: number;
 }
 
+interface Wait {
+  /** In words for the operator. */
+  readonly for: string;
+  /** Whether each further call costs others something. */
+  readonly seldom?: boolean;
+}
+
+const waitOf = (state: FreezeState | null): Wait | undefined =>
+  state?.waits_for == null ? undefined : { for: state.waits_for, seldom: state.ask_seldom === true };
+
+const usersOf = (tables: readonly string[]): Wait => ({ for: `transactions that use ${tables.join(', ')}`, seldom: true });
+
 /** Repeats a call until it waits for nothing, also while the service is away. */
 async function repeat(
   session: Session,
   owner: Owner,
-  call: (service: Calls, options: CallOptions) => Promise<string | undefined>,
+  call: (service: Calls, options: CallOptions) => Promise<Wait | undefined>,
   signal = session.io.signal,
 ): Promise<void> {
   let said: string | undefined;
-  let before: string | undefined;
-  for (let since = performance.now(), tries = 1; ; await pause(backoffMs(tries, before?.startsWith(IN_USE) ? LOOK_AT_TABLES : LOOK), signal)) {
+  let before: Wait | undefined;
+  for (let since = performance.now(), tries = 1; ; await pause(backoffMs(tries, before?.seldom ? LOOK_SELDOM : LOOK), signal)) {
     signal.throwIfAborted();
-    let waitsFor: string | undefined;
+    let wait: Wait | undefined;
     try {
-      waitsFor = await call(session.channel(owner).client(FreezeServiceService), { signal, deadlineMs: DEADLINE_MS });
-      if (waitsFor === undefined) return;
+      wait = await call(session.channel(owner).client(FreezeServiceService), { signal, deadlineMs: DEADLINE_MS });
+      if (wait === undefined) return;
     } catch (error) {
       signal.throwIfAborted();
       if (!isUnavailable(error)) throw session.away(owner, error);
-      waitsFor = 'PostgreSQL or Kafka, or does not answer';
+      wait = { for: 'PostgreSQL or Kafka, or does not answer' };
     }
     tries += 1;
-    if (waitsFor !== before) [before, since, tries] = [waitsFor, performance.now(), 1];
-    if (said === waitsFor || performance.now() - since < SAY_MS) continue;
-    said = waitsFor;
-    session.note(`${owner} waits for ${waitsFor}.`);
+    if (wait.for !== before?.for) [since, tries] = [performance.now(), 1];
+    before = wait;
+    if (said === wait.for || performance.now() - since < SAY_MS) continue;
+    said = wait.for;
+    session.note(`${owner} waits for ${wait.for}.`);
   }
 }

@@ -12,7 +12,7 @@ import { pause } from '@truckroll/process';
 import { publishNamesOf } from '@truckroll/scheduling/restored';
 import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
-import { openCell, openServices, otherSession, requireSameDatabase, type Cell } from './cells.ts';
+import { openAtOnce, openCell, openServices, otherSession, requireSameDatabase, type Cell } from './cells.ts';
 import { check } from './check.ts';
 import { addMissingEntries, unequalIn, type Unequal } from './compare.ts';
 import { analyzeGrown, copyRows, makeDaysOf } from './copy.ts';
@@ -21,11 +21,11 @@ import { feedArrives, feedHasArrived, feedLeaves, shiftFeed } from './feed.ts';
 import { acceptIn, beginIn, closeIn, endIn, freezeIn, prepareIn, removeFencesIn, unfreezeIn, untilTrailIsComplete } from './freeze.ts';
 import { announce, forgetPlace, hold, livesThere, staysHere } from './places.ts';
 import { removeRows } from './remove.ts';
-import { hurry, isSubscribed, nameOf, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
+import { hurry, nameOf, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
 import { report, showPlan } from './report.ts';
 import { sourceUrl } from './rights.ts';
 import { slotOf } from './slot.ts';
-import { arrivalOf, begin, enter, forget, requireArrival, stateOf, type Arrival, type MoveState, type MoveStep } from './state.ts';
+import { arrivalOf, begin, enter, forget, isBefore, requireArrival, stateOf, type Arrival, type MoveState, type MoveStep } from './state.ts';
 import { carryingOver } from './switch.ts';
 import { tablesOf, tablesWith } from './tables.ts';
 
@@ -95,7 +95,7 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
   }
   let { step } = state;
   const arrival = await arrivalOf(from, to, id);
-  if (arrival === 'open' && ['copying', 'following', 'closing'].includes(step)) {
+  if (arrival === 'open' && isBefore(step, 'opening')) {
     session.note('this cell was restored: the company is in the other one already, and is frozen here again');
     await freezeIn(session, id);
     step = 'opening';
@@ -222,9 +222,10 @@ async function close(move: Move): Promise<MoveStep> {
   return 'opening';
 }
 
-/** After it was closed, or a part of it. */
+/** After it was closed, or a part of it. A service that is away may be what has held that up, so the company does not wait for it. */
 async function openAgain({ session, from, to, id }: Move): Promise<void> {
   session.note('the company can be changed here again, and is closed later');
+  await openAtOnce(from, id);
   await acceptIn(from.session, id);
   await endIn(from.session, id);
   await staysHere(from, to, id);
@@ -262,16 +263,14 @@ async function inService({ url }: Cell, schema: Owner, work: (tx: Transaction) =
 
 /** Before anything is deleted here: the other cell would follow that too. */
 async function clear({ from, to, id, signal }: Move): Promise<MoveStep> {
-  if (await isSubscribed(to, id)) {
-    await untilTrailIsComplete(from.session, id);
-    // Late entries of the trail, which are added here when they are retried.
-    const letters = await problemsOfDeadLetters(from, id);
-    if (letters.length > 0) {
-      throw new Failure(
-        ['The company works in the other cell, but the move cannot end:', ...letters, 'After that, run this command again.'].join('\n  '),
-        EXIT.refused,
-      );
-    }
+  await untilTrailIsComplete(from, id);
+  // Late entries of the trail, which are added here when they are retried.
+  const letters = await problemsOfDeadLetters(from, id);
+  if (letters.length > 0) {
+    throw new Failure(
+      ['The company works in the other cell, but the move cannot end:', ...letters, 'After that, run this command again.'].join('\n  '),
+      EXIT.refused,
+    );
   }
   await unsubscribe(to, id);
   // Nothing else of the company has changed here. Its slot may be lost, as after a failover.
@@ -295,8 +294,8 @@ async function remove(move: Move, state: MoveState | undefined): Promise<void> {
   }
   if (state.step === 'moved') {
     requireArrival(await arrivalOf(from, to, id), 'open');
-    // Its database was restored to a time before that step.
-    if (await isSubscribed(to, id)) await clear(move);
+    // Its database may have been restored to a time before that step ended, and entries of the trail come until now.
+    await clear(move);
   }
   await enter(from, id, 'deleting');
   session.note('deleting: what is left of the company here');
@@ -342,7 +341,7 @@ async function giveUpAlone(session: Session, id: string): Promise<void> {
   try {
     await alone({ from, id });
     const state = await stateOf(from, id);
-    requireAbortable(id, state, ['opening', 'clearing', 'moved', 'deleting'].includes(state?.step ?? ''));
+    requireAbortable(id, state, state !== undefined && !isBefore(state.step, 'opening'));
     await enter(from, id, 'giving up');
     session.note('giving up: the company stays here');
     await staysHere(from, undefined, id);

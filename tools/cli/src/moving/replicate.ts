@@ -136,7 +136,7 @@ export async function unsubscribe(to: Cell, companyId: string): Promise<void> {
   await to.db.query({ text: `drop subscription ${name}` });
 }
 
-export async function isSubscribed(to: Cell, companyId: string): Promise<boolean> {
+async function isSubscribed(to: Cell, companyId: string): Promise<boolean> {
   const text = 'select from pg_subscription where subname = $1 and subdbid = (select oid from pg_database where datname = current_database())';
   return (await to.db.query({ text, values: [nameOf(companyId)] })).rowCount > 0;
 }

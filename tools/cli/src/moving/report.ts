@@ -5,7 +5,7 @@ import { table } from '@truckroll/integrator-cli/terminal/table';
 import type { Session } from '../session.ts';
 import type { Plan } from './check.ts';
 import { inWords, type Slot } from './slot.ts';
-import type { MoveState } from './state.ts';
+import { isBefore, type MoveState } from './state.ts';
 
 export function showPlan(session: Session, id: string, plan: Plan, begins = false): void {
   const rows = plan.tables.toSorted((a, b) => b.bytes - a.bytes);
@@ -19,10 +19,7 @@ export function showPlan(session: Session, id: string, plan: Plan, begins = fals
 
 export function report(session: Session, id: string, state: MoveState | undefined, slot: Slot | undefined): void {
   const fields = { company_id: id, step: state?.step ?? null, ...(state && { began_at: formatInstant(state.began_at) }), slot: slot ?? null };
-  session.print(
-    fields,
-    [nextOf(id, state), ...(slot === undefined ? [] : [inWords(slot, state !== undefined && !['moved', 'deleting'].includes(state.step))])].join('\n'),
-  );
+  session.print(fields, [nextOf(id, state), ...(slot === undefined ? [] : [inWords(slot, state !== undefined && isBefore(state.step, 'moved'))])].join('\n'));
 }
 
 function nextOf(id: string, state: MoveState | undefined): string {

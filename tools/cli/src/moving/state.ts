@@ -7,6 +7,9 @@ import type { Cell } from './cells.ts';
 const STEPS = ['copying', 'following', 'closing', 'opening', 'clearing', 'moved', 'deleting'] as const;
 export type MoveStep = (typeof STEPS)[number] | 'giving up';
 
+/** Whether the step comes before the other. A move that is given up is before all of them. */
+export const isBefore = (step: MoveStep, other: (typeof STEPS)[number]): boolean => STEPS.findIndex((each) => each === step) < STEPS.indexOf(other);
+
 /** In order. The other cell has a part of the company, all of it, or all of it and takes its requests: then the move cannot be given up. */
 const ARRIVALS = ['arriving', 'complete', 'open'] as const;
 export type Arrival = (typeof ARRIVALS)[number];
