@@ -1,5 +1,5 @@
 // A company is frozen (docs/adr/0026): integrations records when, and begins no more work for it. The operator's command then has each service
-// refuse changes, and integrations last.
+// refuse changes, also this one.
 import { ApiError } from '@truckroll/contract';
 import type {
   FreezeCompanyRequest,
