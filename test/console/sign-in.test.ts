@@ -98,7 +98,7 @@ describe('signing in', () => {
     await shows(page, 'Your session has ended.');
   });
 
-  test('stays signed out after signing out, and then asks who the user is', async () => {
+  test('stays signed out after signing out, also in a new tab, and then asks who the user is', async () => {
     const page = await setup.enter();
     await signedIn(page);
     await press(page, 'Sign out');
@@ -106,11 +106,18 @@ describe('signing in', () => {
     expect(JSON.stringify(await stored(page))).not.toContain('eyJ');
     await page.reload();
     await shows(page, 'You say who you are at');
-    await signInAgain(page);
-    await shows(page, 'Who are you?');
-    await choose(page, 'Ada Ortiz');
+    const other = await page.browserContext().newPage();
+    await other.goto(`${setup.system.baseUrl}/console`);
+    await shows(other, 'You say who you are at');
+    await signInAgain(other);
+    await shows(other, 'Who are you?');
+    await choose(other, 'Ada Ortiz');
+    await signedIn(other);
+    expect(Object.keys(await stored(other))).toEqual(['truckroll.token']);
+    // The issuer signs them in by itself again.
+    await page.reload();
     await signedIn(page);
-    expect(Object.keys(await stored(page))).toEqual(['truckroll.token']);
+    await other.close();
   });
 
   test('explains to a user without a company why they cannot enter, and lets them choose another account', async () => {

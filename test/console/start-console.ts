@@ -127,11 +127,11 @@ export function useConsole(started: (setup: ConsoleSetup) => void): void {
   afterEach(async () => expect(await (await used)?.leave()).toEqual([]));
 }
 
-/** What a page leaves in the browser, except what ends with its tab: the session's token, and that the user signed out. */
+/** What a page leaves in the browser, except the session's token, which ends with its tab, and that the user signed out. */
 export const leftBy = (page: Page): Promise<string[]> =>
   page.evaluate(() => [
-    ...Object.keys(localStorage),
-    ...Object.keys(sessionStorage).filter((name) => name !== 'truckroll.token' && name !== 'truckroll.signed-out'),
+    ...Object.keys(localStorage).filter((name) => name !== 'truckroll.signed-out'),
+    ...Object.keys(sessionStorage).filter((name) => name !== 'truckroll.token'),
     ...(document.cookie === '' ? [] : [document.cookie]),
   ]);
 

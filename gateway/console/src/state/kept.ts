@@ -1,4 +1,4 @@
-// What survives a reload: kept in sessionStorage, which belongs to one tab and ends with it. Never in localStorage, a cookie or an address.
+// What survives a reload. Tokens are kept in sessionStorage, which belongs to one tab and ends with it: never in localStorage, a cookie or an address.
 import type { Pending } from '../api/issuer.ts';
 
 const TOKEN = 'truckroll.token';
@@ -18,21 +18,24 @@ export function takePending(): Pending | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as Pending);
 }
 
-/** Whether the user signed out, or could not be signed in: then nothing signs them in by itself, and the issuer must ask who they are. */
+/** Whether the user signed out, or could not be signed in: then no tab signs them in by itself, and the issuer must ask who they are. */
 export const hasSignedOut = (): boolean => read(SIGNED_OUT) !== undefined;
 export const keepSignedOut = (): void => write(SIGNED_OUT, 'yes');
 export const forgetSignedOut = (): void => remove(SIGNED_OUT);
 
+/** All tabs see that the user signed out, also those that are opened later. */
+const storageOf = (name: string): Storage => (name === SIGNED_OUT ? localStorage : sessionStorage);
+
 function read(name: string): string | undefined {
-  return tried(() => sessionStorage.getItem(name) ?? undefined);
+  return tried(() => storageOf(name).getItem(name) ?? undefined);
 }
 
 function write(name: string, value: string): void {
-  tried(() => sessionStorage.setItem(name, value));
+  tried(() => storageOf(name).setItem(name, value));
 }
 
 function remove(name: string): void {
-  tried(() => sessionStorage.removeItem(name));
+  tried(() => storageOf(name).removeItem(name));
 }
 
 /** Browsers that block storage throw. Then a reload forgets the session. */
