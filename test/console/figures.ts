@@ -183,10 +183,17 @@ test('days are chosen by a name, in a calendar or typed, and either end may be o
   await press(page, 'Received: Any day');
   // Key by key: the year is 2, 20 and 202 before it is 2026.
   await page.waitForSelector('[name="to"]');
-  await page.type('[name="to"]', '02282026');
+  await page.type('[name="to"]', '0228');
+  await page.waitForFunction(() => location.hash === '#/money/payments?to=%3F');
+  await shows(page, 'Give a whole date.');
+  await page.keyboard.type('2026');
   await page.waitForFunction(() => location.hash === '#/money/payments?to=2026-02-28');
   await inspect(page, 'list-days');
-  await give(page, '[name="from"]', '2026-02-01');
+  await page.type('[name="from"]', '0201');
+  await page.waitForFunction(() => location.hash === '#/money/payments?to=2026-02-28&from=%3F');
+  // Only the day that is typed in part is marked.
+  expect(await page.$$eval('input[type="date"]', (inputs) => inputs.map((input) => input.ariaInvalid))).toEqual(['true', null]);
+  await page.keyboard.type('2026');
   await page.waitForFunction(() => location.hash === '#/money/payments?to=2026-02-28&from=2026-02-01');
   await give(page, '[name="to"]', '');
   await page.waitForFunction(() => location.hash === '#/money/payments?from=2026-02-01');

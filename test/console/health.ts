@@ -133,12 +133,21 @@ test('deliveries are filtered by retrying, by time and by subject through the ad
   await rows(6);
   await page.select('select[name="time"]', 'range');
   await page.waitForSelector('input[name="before"]');
-  await page.$eval('input[name="before"]', (input) => {
-    input.value = '2026-01-01T00:00';
-    input.dispatchEvent(new Event('change', { bubbles: true }));
-  });
+  await page.type('input[name="before"]', '01');
+  await shows(page, 'Give a whole date and time.');
+  await page.keyboard.type('0120261200A');
   // Chicago is six hours behind UTC.
   await page.waitForFunction(() => location.hash.includes('before=2026-01-01T06%3A00'));
+  await page.waitForFunction(() => !document.body.innerText.includes('Give a whole date and time.'));
+  await page.focus('select[name="time"]');
+  await page.type('input[name="before"]', '01012');
+  await shows(page, 'Give a whole date and time.');
+  // What is typed in part stays when the screen is drawn again, and changes nothing.
+  await page.select('select[name="progress"]', 'delivered');
+  await page.waitForFunction(() => location.hash.includes('progress=delivered') && location.hash.includes('before=2026-01-01T06%3A00'));
+  expect(await value(page, 'input[name="before"]')).toBe('0002-01-01T00:00');
+  await page.keyboard.type('025');
+  await page.waitForFunction(() => location.hash.includes('before=2025-01-01T06%3A00'));
 });
 
 test('several deliveries are selected and sent again by keyboard, and their results are shown', async () => {

@@ -1,4 +1,4 @@
-import type { TargetedKeyboardEvent } from 'preact';
+import type { TargetedEvent, TargetedKeyboardEvent } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Popover } from '../../parts/popover.tsx';
 import { today, zone } from '../../parts/time.tsx';
@@ -65,7 +65,7 @@ export function DateRange({ label, text, from, to, required = false, presets, on
             />
             <div class="two">
               <Day {...given} name="from" label="From" day={from} onGiven={(day) => onGiven(day, to)} />
-              <Day {...given} name="to" label="To" day={to} since={from} onGiven={(day) => onGiven(from, day)} />
+              <Day {...given} name="to" label="To" day={to} since={shown(from)} onGiven={(day) => onGiven(from, day)} />
             </div>
           </>
         )}
@@ -176,6 +176,12 @@ interface DayGiven {
 
 function Day({ name, label, day, since, onGiven, ...limits }: DayGiven) {
   const wrong = faultOf(day, since);
+  const text = isDay(day) ? day : '';
+  // Browsers report every key press, `0002-01-01` while 2026 is typed, but no change between an empty input and half a date.
+  function read({ currentTarget: { value, validity } }: TargetedEvent<HTMLInputElement>): void {
+    if (value === text && validity.badInput === (day === UNREADABLE)) return;
+    onGiven(validity.badInput || (value === '' && limits.required) ? UNREADABLE : value);
+  }
   return (
     <div>
       <label>
@@ -185,11 +191,11 @@ function Day({ name, label, day, since, onGiven, ...limits }: DayGiven) {
           {...limits}
           name={name}
           type="date"
-          value={isDay(day) ? day : ''}
+          value={text}
           aria-invalid={wrong !== undefined || undefined}
           aria-describedby={wrong && `${name}-wrong`}
-          // It reports every key press: `0002-01-01` while 2026 is typed.
-          onChange={({ currentTarget: { value, validity } }) => onGiven(validity.badInput || (value === '' && limits.required) ? UNREADABLE : value)}
+          onChange={read}
+          onKeyUp={read}
         />
       </label>
       {wrong !== undefined && (
