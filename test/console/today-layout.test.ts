@@ -10,7 +10,6 @@ import {
   overlaps,
   placeOf,
   stack,
-  toldApart,
   withinArrival,
 } from '../../gateway/console/src/screens/today/layout.ts';
 import { inWords } from '../../gateway/console/src/screens/today/refusals.ts';
@@ -110,15 +109,6 @@ test('work overlaps other work of the technician on other visits, which is neith
     visit('of another', 60, 120, {}, 'TO_DO', 'ben'),
   ];
   expect(overlaps(visits, 'own', 'ana', span(60, 120)).map(({ visit: { id } }) => id)).toEqual(['early', 'late']);
-});
-
-test('what differs between technicians of one name follows it', () => {
-  const [a, b, c] = ['0199-aaaaaaaa', '0199-bbbbbbbb', '0199-cccccccc'] as const;
-  const named = (...of: object[]): string[] => toldApart(of as any).map(({ name }) => name);
-  expect(named({ id: a, name: 'Ana' }, { id: b, name: 'Ben' })).toEqual(['Ana', 'Ben']);
-  expect(named({ id: a, name: 'Ana', email: 'a@x' }, { id: b, name: 'Ana', email: 'b@x' })).toEqual(['Ana (a@x)', 'Ana (b@x)']);
-  const shared = { name: 'Ana', email: 'office@x' };
-  expect(named({ id: a, ...shared, phone: '+1' }, { id: b, ...shared, phone: '+2' }, { id: c, ...shared })).toEqual(['Ana (+1)', 'Ana (+2)', 'Ana (cccccccc)']);
 });
 
 test.each([

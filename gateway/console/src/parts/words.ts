@@ -24,3 +24,21 @@ export const rate = (share: number): string => `${Number((share * 100).toFixed(3
 /** "Austin, TX": customers of one name differ in it. */
 export const place = ({ billing_address: address }: Pick<Account, 'billing_address'>): string =>
   address === null ? '' : [address.city, address.state].filter((part) => part !== '').join(', ');
+
+interface Reached {
+  readonly id: string;
+  readonly name: string;
+  readonly email?: string | null;
+  readonly phone?: string | null;
+}
+
+/** Records with names that differ: those of one name are followed by their e-mail address, telephone number or the end of their id, because ids of one day begin alike. */
+export function toldApart<T extends Reached>(records: readonly T[]): T[] {
+  const named = Map.groupBy(records, ({ name }) => name);
+  return records.map((of) => {
+    const others = named.get(of.name)!.filter((each) => each !== of);
+    if (others.length === 0) return of;
+    const beside = (['email', 'phone'] as const).find((field) => of[field] && others.every((each) => each[field] !== of[field]));
+    return { ...of, name: `${of.name} (${beside === undefined ? of.id.slice(-8) : of[beside]})` };
+  });
+}

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Account } from '../api/business.ts';
 import { readList } from '../api/reports.ts';
-import { place } from '../parts/words.ts';
+import { place, toldApart } from '../parts/words.ts';
 import { session } from './session.ts';
 
 export interface Named {
@@ -33,7 +33,7 @@ const named = (records: readonly Named[]): Named[] => records.map(({ id, name })
 const byName = (a: Named, b: Named): number => a.name.localeCompare(b.name);
 
 export const readNames = (path: string): Promise<readonly Named[]> =>
-  remembered(path, async () => named((await readList<Named>(path, {}, MOST_CHOICES)).records).sort(byName));
+  remembered(path, async () => named(toldApart((await readList<Named>(path, {}, MOST_CHOICES)).records)).sort(byName));
 
 export function readAccountNames(ids: readonly string[]): Promise<readonly Named[]> {
   if (ids.length === 0) return Promise.resolve([]);

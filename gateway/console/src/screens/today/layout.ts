@@ -1,6 +1,6 @@
 // Where bars are on the board, and which technicians run late. Times are in ms since 1970.
 import type { Visit } from '../../api/business.ts';
-import type { Assignment, Technician } from '../../api/schedule.ts';
+import type { Assignment } from '../../api/schedule.ts';
 
 export interface Span {
   readonly from: number;
@@ -51,17 +51,6 @@ export function stack<T extends Span>(bars: readonly T[]): { readonly bar: T; re
       ends[lane] = bar.to;
       return { bar, lane };
     });
-}
-
-/** Technicians with names that differ: those of one name are followed by their e-mail address, telephone number or the end of their id, because ids of one day begin alike. */
-export function toldApart(technicians: readonly Technician[]): Technician[] {
-  const named = Map.groupBy(technicians, ({ name }) => name);
-  return technicians.map((of) => {
-    const others = named.get(of.name)!.filter((each) => each !== of);
-    if (others.length === 0) return of;
-    const beside = (['email', 'phone'] as const).find((field) => of[field] && others.every((each) => each[field] !== of[field]));
-    return { ...of, name: `${of.name} (${beside === undefined ? of.id.slice(-8) : of[beside]})` };
-  });
 }
 
 type Times = Pick<Assignment, 'starts_at' | 'ends_at'>;

@@ -7,6 +7,7 @@ import { focusHeading, Page } from '../../parts/page.tsx';
 import { Loaded } from '../../parts/part.tsx';
 import { Steps } from '../../parts/steps.tsx';
 import { dayOf, instantOf, localInput, tick, timeOfDay, today } from '../../parts/time.tsx';
+import { toldApart } from '../../parts/words.ts';
 import { announce } from '../../state/notice.ts';
 import { useResource } from '../../state/resource.ts';
 import { go, places, route } from '../../state/route.ts';
@@ -17,7 +18,7 @@ import { techniciansOf, workOf } from '../records/columns.tsx';
 import { addDays, isDay } from '../reports/calendar.ts';
 import { Board, type Dragged } from './board.tsx';
 import { ChangeDialog, type Change } from './change.tsx';
-import { axisOf, lateOf, spanOf, toldApart } from './layout.ts';
+import { axisOf, lateOf, spanOf } from './layout.ts';
 import { VisitMenu } from './menu.tsx';
 import { ToDo } from './to-do.tsx';
 import { Week } from './week.tsx';
@@ -138,7 +139,7 @@ export function Today() {
                   onMenu={setMenu}
                   onDrop={({ id }) => {
                     if (dragged === undefined || dragged.off?.team_member.id === id) return;
-                    setChange({ ...dragged, adding: true, technician: id });
+                    setChange({ ...dragged, adding: true, technician: id, dragged: true });
                     setDragged(undefined);
                   }}
                 />
