@@ -2,7 +2,7 @@
 import type { HTTPRequest, Page } from 'puppeteer-core';
 import { inspect } from './inspect.ts';
 import { give, press, shows, value, type ConsoleSetup } from './start-console.ts';
-import { beside, clock, at, dayOf, eves, left, long, missed, names, startDay, type Day } from './start-day.ts';
+import { beside, chen, clock, at, dayOf, done, eves, left, long, missed, names, startDay, visit, work, type Day } from './start-day.ts';
 
 let setup: ConsoleSetup;
 let page: Page;
@@ -69,9 +69,43 @@ test('proposes times within the arrival window, and offers to work outside it on
   });
   expect(sent).toEqual([]);
   await end(16);
+  // What was wrong may be corrected.
+  await page.waitForFunction(() => document.querySelector('dialog .problem') === null);
   await press(page, 'Add technician');
   await shows(page, `${EVE} was added to V-13.`);
   expect((await now(long)).assignments).toEqual([expect.objectContaining({ team_member: { id: eves[1].id, name: 'Eve Lane' } })]);
+});
+
+test('warns before a visit that is completed opens again, and of times that are past', async () => {
+  const warning = 'The visit is completed. Adding a technician opens it again.';
+  await openAdding(done['number'], 'Eve');
+  await shows(page, warning);
+  await page.keyboard.press('Escape');
+  await openAdding(missed['number'], 'Eve');
+  await shows(page, 'These times are past.');
+  await give(page, '#ends_at', `${dayOf(at(12))}T19:00`);
+  await page.waitForFunction(() => document.querySelector('dialog .warning') === null);
+});
+
+test('offers in the menu, too, to take off the visit’s technician, if the user wants that', async () => {
+  const own = visit('V-40', 19, 20);
+  await setup.system.importRecords((await startDay()).company, 'job-appointments', [own]);
+  await setup.system.importRecords((await startDay()).company, 'job-assignments', [work(own, chen, 'TO_DO')]);
+  await press(page, 'Refresh');
+  await openAdding(own['number'], 'Eve');
+  await choosesEve();
+  await shows(page, 'Take Chen Li off the visit');
+  expect(await page.$eval('[name="takes-off"]', (box) => (box as HTMLInputElement).checked)).toBe(false);
+  await page.click('[name="takes-off"]');
+  await press(page, 'Add technician');
+  await shows(page, `${EVE} was added to V-40. Chen Li was removed from V-40.`);
+  expect(names(await now(own))).toEqual(['Eve Lane']);
+});
+
+test('technicians of one name differ in reports, too', async () => {
+  await go('/reports/collections');
+  await page.waitForFunction((name) => [...document.querySelectorAll('.name-filter option')].some(({ textContent }) => textContent === name), {}, EVE);
+  await go('/today');
 });
 
 describe('a technician who works elsewhere at the time', () => {

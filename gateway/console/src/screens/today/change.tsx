@@ -32,6 +32,8 @@ export interface Change {
   readonly technician?: string | undefined;
   /** The assignment to remove: when adding, only if the user wants that. */
   readonly off?: Assignment | undefined;
+  /** Whether a technician is added by dragging the bar of `off`, which proposes its times and to remove it. */
+  readonly dragged?: boolean;
 }
 
 interface Given {
@@ -75,9 +77,10 @@ class Write<B> {
   }
 }
 
-export function ChangeDialog({ change: { visit: shown, adding, technician, off: taken }, technicians, onDone, onClose }: Given) {
+export function ChangeDialog({ change: { visit: shown, adding, technician, off: given, dragged = false }, technicians, onDone, onClose }: Given) {
   // A technician who has begun stays on the visit.
-  const off = taken !== undefined && isRemovable(taken) ? taken : undefined;
+  const off = given !== undefined && isRemovable(given) ? given : undefined;
+  const taken = dragged ? given : undefined;
   const action = useAction();
   const writes = useRef({ add: new Write<Addition>(), remove: new Write<Removal>() }).current;
   const latest = useRef(shown);
@@ -85,8 +88,12 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
   const [times, setTimes] = useState<Pick<Visit, 'starts_at' | 'ends_at'>>(() => taken ?? withinArrival(shown));
   const first = inputs(times);
   const [held, setHeld] = useState<readonly string[] | undefined>(undefined);
-  const [fields, setFields] = useState({ member: technician ?? '', ...first, takesOff: true, outside: false, notifies: false, message: '' });
-  const set = (changed: Partial<typeof fields>): void => setFields((known) => ({ ...known, ...changed }));
+  const [fields, setFields] = useState({ member: technician ?? '', ...first, takesOff: dragged, outside: false, notifies: false, message: '' });
+  function set(changed: Partial<typeof fields>): void {
+    setFields((known) => ({ ...known, ...changed }));
+    // What was wrong with the fields may be corrected.
+    if (action.problem?.code === 'INVALID_REQUEST') action.clear();
+  }
   const onVisit = new Set(visit.assignments.filter(({ status }) => status !== 'CANCELED').map(({ team_member: { id } }) => id));
   const listed = technicians.filter(({ id }) => id === fields.member || !onVisit.has(id));
   // A time that was not edited keeps its seconds.
@@ -98,6 +105,10 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
   /** Other work of the technician at these times. */
   const [busy, setBusy] = useState<ReturnType<typeof overlaps>>([]);
   const inOrder = Date.parse(chosen.starts_at) < Date.parse(chosen.ends_at);
+  const past =
+    visit.dispatch_status === 'COMPLETED'
+      ? 'The visit is completed. Adding a technician opens it again.'
+      : Date.parse(chosen.ends_at) < Date.now() && 'These times are past.';
   const name = technicians.find(({ id }) => id === fields.member)?.name ?? '';
   const added = writes.add.done !== undefined;
   const unknown = writes.add.open || writes.remove.open;
@@ -244,6 +255,11 @@ export function ChangeDialog({ change: { visit: shown, adding, technician, off: 
                   {(ties) => <input {...ties} {...MOMENT} value={fields.ends} onInput={({ currentTarget: { value } }) => set({ ends: value })} />}
                 </Field>
               </div>
+              {past && (
+                <p class="warning" role="status">
+                  {past}
+                </p>
+              )}
               {busy.length > 0 && <Busy name={name} of={busy} when={when} />}
               {(outside || fields.outside) && (
                 <Choice

@@ -10,6 +10,7 @@ import { isRemovable } from './layout.ts';
 /** What can be done with a visit: the keyboard's way to what a drag does. */
 export function VisitMenu({ visit, onChoose, onClose }: { visit: Visit; onChoose: (change: Change) => void; onClose: () => void }) {
   const { number, job, assignments } = visit;
+  const working = assignments.filter(({ status }) => status !== 'CANCELED');
   return (
     <Dialog title={`Visit ${number}`} onCancel={onClose}>
       <p>
@@ -39,7 +40,7 @@ export function VisitMenu({ visit, onChoose, onClose }: { visit: Visit; onChoose
           Close
         </button>
         {!visit.canceled && (
-          <button type="button" class="primary" onClick={() => onChoose({ visit, adding: true })}>
+          <button type="button" class="primary" onClick={() => onChoose({ visit, adding: true, off: working.length === 1 ? working[0] : undefined })}>
             Add technician…
           </button>
         )}
