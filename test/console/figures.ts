@@ -154,6 +154,8 @@ const WRONG = [
   ['/money/invoices?due_from=2026-13-01', '[aria-label^="Due:"]', 'Give a whole date.'],
   ['/money/invoices?least=lots', '[name="least"]', 'Give an amount in dollars, such as 120.50.'],
   ['/money/invoices?least=-5', '[name="least"]', 'Give an amount in dollars, such as 120.50.'],
+  ['/money/invoices?show=BOGUS', '[name="show"]', '“BOGUS” is none of the choices.'],
+  ['/money/payments?status=BOGUS', '[name="status"]', '“BOGUS” is none of the choices.'],
   ['/money/payments?from=2026-03-01&to=2026-02-01', '[aria-label^="Received:"]', 'The last day is before the first.'],
   ['/requests?from=2026-11-02T00:00:00.000Z&before=2026-11-01T00:00:00.000Z', '[name="before"]', 'The range ends here before it begins.'],
 ] as const;
@@ -165,6 +167,21 @@ test.each(WRONG)('%s asks for nothing, and says at the field %s what is wrong', 
   // The filter can be removed, whatever it is.
   if (!place.startsWith('/requests')) await page.waitForSelector('p.chosen button');
   if (place === WRONG[0][0]) await inspect(page, 'list-wrong');
+});
+
+test('a request that is wrong is not said to be tried again', async () => {
+  await go('/money/payments?account_id=BOGUS');
+  await shows(page, 'This could not be loaded.');
+  await shows(page, 'Try now');
+  expect(await page.$eval('.failed', (part) => (part as HTMLElement).innerText)).not.toContain('Trying again');
+});
+
+test('says which invoices were looked at if none match, and leads to all', async () => {
+  await go(`/money/invoices?q=${(await all('invoices?status=PAID'))[0].number}&least=0`);
+  await shows(page, 'None of the open invoices match.');
+  await shows(page, 'Owed at least: $0.00');
+  await press(page, 'Search all');
+  await rows('Invoices, newest first');
 });
 
 test('an amount that cannot be read is said to be one while it is typed, and the list before it goes', async () => {

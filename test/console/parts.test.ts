@@ -5,6 +5,8 @@ import { readJson, type Json } from '../../gateway/console/src/parts/json.ts';
 import { tileDollars } from '../../gateway/console/src/parts/money.ts';
 import { compare, sumsOf, twoMonths } from '../../gateway/console/src/parts/months.ts';
 import { line, scaleTo, stackedBars } from '../../gateway/console/src/parts/plot.ts';
+import { toldApart } from '../../gateway/console/src/parts/words.ts';
+import { centsIn } from '../../gateway/console/src/screens/money/filters.ts';
 
 function written(json: Json): string {
   if (!('members' in json)) return json.text;
@@ -63,4 +65,19 @@ test('adds up each month, and compares it with the same days of a month that may
   expect(compare(sums)).toEqual({ current: 11, lastByNow: 10, last: 40, change: 0.1 });
   expect(compare({ current: [1, 2, 3, 4], last: [8] })).toMatchObject({ lastByNow: 8, change: -0.5 });
   expect(compare({ current: [1], last: [0] })).toEqual({ current: 1, lastByNow: 0, last: 0, change: undefined });
+});
+
+test('what differs between technicians of one name follows it', () => {
+  const [a, b, c] = ['0199-aaaaaaaa', '0199-bbbbbbbb', '0199-cccccccc'] as const;
+  const named = (...of: object[]): string[] => toldApart(of as any).map(({ name }) => name);
+  expect(named({ id: a, name: 'Ana' }, { id: b, name: 'Ben' })).toEqual(['Ana', 'Ben']);
+  expect(named({ id: a, name: 'Ana', email: 'a@x' }, { id: b, name: 'Ana', email: 'b@x' })).toEqual(['Ana (a@x)', 'Ana (b@x)']);
+  const shared = { name: 'Ana', email: 'office@x' };
+  expect(named({ id: a, ...shared, phone: '+1' }, { id: b, ...shared, phone: '+2' }, { id: c, ...shared })).toEqual(['Ana (+1)', 'Ana (+2)', 'Ana (cccccccc)']);
+});
+
+test('reads amounts in dollars', () => {
+  const amounts = { '$1,000.50': 100_050, '1,000': 100_000, '1,234,567.8': 123_456_780, '.5': 50, '0': 0, '999999999': 99_999_999_900 };
+  for (const [text, cents] of Object.entries(amounts)) expect([text, centsIn(text)]).toEqual([text, cents]);
+  for (const text of ['', '$', '.', '1,00', '1000,000', '1.2345', '-5', '5.', '1e3', '1234567890']) expect([text, centsIn(text)]).toEqual([text, undefined]);
 });

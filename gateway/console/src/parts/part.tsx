@@ -47,7 +47,7 @@ export function Failure({ resource: { value, problem, loading, retryAt, refresh 
         {what} could not be {value === undefined ? 'loaded' : 'updated'}. {problem?.message}
       </p>
       <p>
-        <span class="soft">{loading || retryAt === undefined ? 'Trying again…' : <Countdown to={retryAt} />}</span>{' '}
+        <span class="soft">{loading ? 'Trying again…' : retryAt && <Countdown to={retryAt} />}</span>{' '}
         <button type="button" class="small" disabled={loading} onClick={refresh}>
           Try now
         </button>

@@ -22,7 +22,7 @@ export interface Resource<T> {
   readonly problem: Problem | undefined;
   readonly loadedAt: Date | undefined;
   readonly loading: boolean;
-  /** When a load that failed is repeated. */
+  /** When a load that failed is repeated. Undefined if the request itself is wrong. */
   readonly retryAt: Date | undefined;
   /** Loads at once, and polls quickly again if a change is expected. */
   refresh(): void;
@@ -34,7 +34,7 @@ interface State<T> {
   readonly problem?: Problem | undefined;
   readonly loadedAt?: Date;
   readonly loading: boolean;
-  readonly retryAt?: Date;
+  readonly retryAt?: Date | undefined;
 }
 
 /** Loads what `key` names and keeps it up to date. `expecting` says whether a value is about to change; `soonMs` is the poll interval for that time, `seldomMs` otherwise. */
@@ -79,7 +79,9 @@ export function useResource<T>(
         const problem = Problem.of(error);
         const seconds = problem.retryAfterSeconds ?? SELDOM_MS / 1000;
         next = Math.max(RETRY_AT_LEAST, Math.min(seconds, RETRY_AT_MOST)) * 1000;
-        setState((known) => ({ ...known, problem, loading: false, retryAt: new Date(Date.now() + next) }));
+        const retryAt = problem.status === 400 ? undefined : new Date(Date.now() + next);
+        setState((known) => ({ ...known, problem, loading: false, retryAt }));
+        if (retryAt === undefined) return;
       } finally {
         busy = false;
       }

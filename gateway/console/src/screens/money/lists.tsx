@@ -20,11 +20,14 @@ import { dueWhere, isOfAge, type Late } from '../reports/aging.ts';
 import { addDays, addMonths, daysInWords, firstOfMonth } from '../reports/calendar.ts';
 import { DateRange } from '../reports/date-range.tsx';
 import { AGES } from '../reports/definitions.ts';
-import { dayAfter, dayIn, faultsOf, type Filter } from './filters.ts';
+import { centsIn, dayAfter, dayIn, faultsOf, type Filter } from './filters.ts';
 import { Tabs } from './tabs.tsx';
 
 /** Most records that are loaded to sort them and add them up. */
 const MOST = 1000;
+
+const ANY = ['', 'All'] as const;
+const named = (code: string): readonly [value: string, title: string] => [code, titleCase(code)];
 
 const SHOWN: readonly (readonly [value: string, title: string])[] = [
   ['OPEN', 'Open'],
@@ -32,22 +35,10 @@ const SHOWN: readonly (readonly [value: string, title: string])[] = [
   ['OVERDUE', 'Overdue'],
   ['OVERDUE_ALL', 'Overdue, also what owes nothing'],
   ...Object.entries(AGES).map(([age, title]) => [age, age === 'CURRENT' ? title : `Overdue ${title.toLowerCase()}`] as const),
-  ['PAID', 'Paid'],
-  ['DRAFT', 'Drafts'],
-  ['VOIDED', 'Voided'],
-  ['UNCOLLECTABLE', 'Uncollectable'],
-  ['ALL', 'All'],
+  ...['PAID', 'DRAFT', 'VOIDED', 'UNCOLLECTABLE', 'ALL'].map(named),
 ];
 
-const STATES = [
-  ['', 'All'],
-  ['PAID', 'Paid'],
-  ['PENDING', 'Pending'],
-  ['PROCESSING', 'Processing'],
-  ['SUBMITTING', 'Submitting'],
-  ['FAILED', 'Failed'],
-  ['CANCELED', 'Canceled'],
-] as const;
+const STATES = ['PAID', 'PENDING', 'PROCESSING', 'SUBMITTING', 'FAILED', 'CANCELED'].map(named);
 
 const INVOICE_FILTERS: readonly Filter[] = [
   { name: 'show', title: 'Show', choices: SHOWN },
@@ -58,8 +49,8 @@ const INVOICE_FILTERS: readonly Filter[] = [
 ];
 
 const PAYMENT_FILTERS: readonly Filter[] = [
-  { name: 'status', title: 'Status', choices: STATES },
-  { name: 'method', title: 'Method', choices: [['', 'All'], ...METHODS.map(({ id, name }) => [id, name] as const)] },
+  { name: 'status', title: 'Status', choices: [ANY, ...STATES] },
+  { name: 'method', title: 'Method', choices: [ANY, ...METHODS.map(({ id, name }) => [id, name] as const)] },
   { name: 'q', title: 'Number' },
   { name: 'from', to: 'to', title: 'Received' },
 ];
@@ -71,7 +62,7 @@ export function Invoices() {
   const shown = show.replace('_ALL', '');
   const age = shown === 'OVERDUE' || Object.hasOwn(AGES, shown) ? (shown as Late) : undefined;
   const due = { due_from: dayIn(query, 'due_from'), due_before: dayAfter(query, 'due_to') };
-  const least = Math.round(Number(query.get('least')) * 100);
+  const least = centsIn(query.get('least') ?? '') ?? 0;
   const asked: Query = {
     status: show === 'ALL' ? undefined : age === undefined ? shown : 'OPEN',
     ...(age !== undefined && due.due_from === undefined && due.due_before === undefined ? dueWhere(age) : due),
@@ -89,6 +80,13 @@ export function Invoices() {
       keep={(invoice) => age === undefined || isOfAge(invoice, age)}
       // Open invoices on which nothing is owed need no work.
       leftOut={(show === 'OPEN' || show === 'OVERDUE') && { is: ({ amounts }) => amounts.open_balance_cents === 0, listed: { show: `${show}_ALL` } }}
+      none={
+        shown === 'OPEN' ? (
+          <>
+            None of the open invoices match. <a href={changed({ show: 'ALL' })}>Search all</a>
+          </>
+        ) : undefined
+      }
       date={({ issued_at: at, created_at: made }) => at ?? made}
       columns={INVOICES}
       sums={[
@@ -136,6 +134,8 @@ interface Given<T> {
   keep?: (record: T) => boolean;
   /** Which records are not listed although they were asked for, and the change of the address that lists them. */
   leftOut?: false | { readonly is: (record: T) => boolean; readonly listed: Readonly<Record<string, string>> };
+  /** What is said if none match, unless it is to change the filters. */
+  none?: ComponentChildren;
   date: (record: T) => string;
   columns: readonly Column<T>[];
   /** Columns that are added up. */
@@ -146,7 +146,7 @@ interface Given<T> {
 }
 
 function List<T extends { id: string; created_at: string; status: string | null }>(given: Given<T>) {
-  const { title, path, asked, keep = () => true, leftOut = false, date, columns, sums, counted, filters } = given;
+  const { title, path, asked, keep = () => true, leftOut = false, none, date, columns, sums, counted, filters } = given;
   const { query } = useStore(route);
   const faults = faultsOf(filters, query);
   const list = useResource(
@@ -190,7 +190,7 @@ function List<T extends { id: string; created_at: string; status: string | null 
                   )}
                 </p>
                 {records.length === 0 ? (
-                  <p class="empty">None match. Change the filters.</p>
+                  <p class="empty">{none ?? 'None match. Change the filters.'}</p>
                 ) : (
                   <Table
                     linked
@@ -226,40 +226,29 @@ const change = (values: Readonly<Record<string, string>>): void => go(changed(va
 function Field({ filter: { name, title, dollars: isAmount, choices }, fault }: { filter: Filter; fault: string | undefined }) {
   const { query } = useStore(route);
   const value = query.get(name) ?? '';
-  if (choices !== undefined) {
-    return (
-      <label>
-        {title}
-        <select
-          name={name}
-          value={choices.some(([each]) => each === value) ? value : choices[0]![0]}
-          onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}
-        >
-          {choices.map(([each, text]) => (
-            <option key={each} value={each}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
-    );
-  }
+  const ties = {
+    name,
+    'aria-invalid': fault !== undefined || undefined,
+    'aria-describedby': fault && `${name}-wrong`,
+    onChange: ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLSelectElement }) => change({ [name]: currentTarget.value.trim() }),
+  };
   return (
     <div>
       <label>
         {title}
         {isAmount && ', in dollars'}
-        <input
+        {choices === undefined ? (
           // The text of an input for numbers is unknown if it is no number.
-          type="search"
-          inputMode={isAmount ? 'decimal' : 'search'}
-          autocomplete="off"
-          name={name}
-          value={value}
-          aria-invalid={fault !== undefined || undefined}
-          aria-describedby={fault && `${name}-wrong`}
-          onChange={({ currentTarget }) => change({ [name]: currentTarget.value.trim() })}
-        />
+          <input {...ties} type="search" inputMode={isAmount ? 'decimal' : 'search'} autocomplete="off" value={value} />
+        ) : (
+          <select {...ties} value={value || choices[0]![0]}>
+            {choices.map(([each, text]) => (
+              <option key={each} value={each}>
+                {text}
+              </option>
+            ))}
+          </select>
+        )}
       </label>
       {fault !== undefined && (
         <p class="error" id={`${name}-wrong`} role="alert">
@@ -301,11 +290,11 @@ function setTo({ name, to, title, dollars: isAmount, choices }: Filter, query: U
   const value = query.get(name) ?? '';
   const text =
     choices !== undefined
-      ? choices.slice(1).find(([each]) => each === value)?.[1]
+      ? value !== choices[0]![0] && (choices.find(([each]) => each === value)?.[1] ?? value)
       : to !== undefined
         ? daysInWords(value, query.get(to) ?? '')
-        : isAmount && Number(value) > 0
-          ? dollars(Math.round(Number(value) * 100))
+        : isAmount && centsIn(value) !== undefined
+          ? dollars(centsIn(value)!)
           : value;
   return text ? `${title}: ${text}` : undefined;
 }

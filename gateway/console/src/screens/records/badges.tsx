@@ -19,18 +19,13 @@ export function PaymentBadge({ payment: { status } }: { payment: Pick<Payment, '
   return status === null ? <span class="soft">–</span> : <Badge tone={PAYMENTS[status] ?? 'busy'}>{titleCase(status)}</Badge>;
 }
 
-const VISITS: Readonly<Record<Visit['dispatch_status'], readonly [Tone, string]>> = {
-  UNASSIGNED: ['bad', 'No technician'],
-  ASSIGNED: ['off', 'Assigned'],
-  DISPATCHED: ['busy', 'Dispatched'],
-  IN_PROGRESS: ['busy', 'In progress'],
-  COMPLETED: ['good', 'Completed'],
-  CANCELED: ['off', 'Canceled'],
-};
+const VISITS: Readonly<Record<string, Tone>> = { UNASSIGNED: 'bad', DISPATCHED: 'busy', IN_PROGRESS: 'busy', COMPLETED: 'good' };
 
 /** The colour and the name of a visit's status. */
-export const visitStatus = ({ dispatch_status: status }: Pick<Visit, 'dispatch_status'>): readonly [Tone, string] =>
-  VISITS[status] ?? ['off', titleCase(status)];
+export const visitStatus = ({ dispatch_status: status }: Pick<Visit, 'dispatch_status'>): readonly [Tone, string] => [
+  VISITS[status] ?? 'off',
+  status === 'UNASSIGNED' ? 'No technician' : titleCase(status),
+];
 
 export function VisitBadge({ visit }: { visit: Pick<Visit, 'dispatch_status'> }) {
   const [tone, text] = visitStatus(visit);
