@@ -374,6 +374,7 @@ describe('the search of everything', () => {
     ['a link to an e-mail address', () => `mailto:${owing.email}`],
   ])('finds a customer by %s', async (_, text) => {
     await find(text());
+    await shows(page, ' found. Arrow keys');
     expect((await options()).filter((each) => each.startsWith(owing.name))).not.toEqual([]);
     await page.keyboard.press('Escape');
     await page.waitForFunction(() => document.querySelector('dialog') === null);
@@ -382,8 +383,8 @@ describe('the search of everything', () => {
   test('is free of barriers, says when nothing is found, and Escape closes it', async () => {
     await go('/home');
     await shows(page, 'This month and last month');
-    await find(owing.name);
-    expect((await options()).length).toBeGreaterThan(0);
+    await find('example.com');
+    await shows(page, 'The first 5 of each kind.');
     await inspect(page, 'finder');
     // A print does not have the search, which takes the focus from it.
     await page.focus('[role="combobox"]');

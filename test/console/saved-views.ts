@@ -96,6 +96,9 @@ test('a view that is saved again under its name stays shared', async () => {
   await press(page, 'Save view…');
   await page.waitForSelector('dialog [name="name"]');
   await page.$eval('dialog [name="name"]', (input) => (input as HTMLInputElement).select());
+  await page.keyboard.press('Backspace');
+  await press(page, 'Save');
+  await page.waitForFunction(() => document.querySelector('#name-error')?.textContent === 'Give the view a name.');
   await page.type('dialog [name="name"]', 'Ours');
   await page.waitForFunction(() => document.querySelector<HTMLInputElement>('dialog [type="checkbox"]')!.checked);
   await press(page, 'Save');

@@ -2,7 +2,7 @@ import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Account, Contact, Invoice, Job, Visit } from '../api/business.ts';
 import { Problem } from '../api/problem.ts';
-import { readList } from '../api/reports.ts';
+import { readList, type Listed } from '../api/reports.ts';
 import { dollars } from '../parts/money.ts';
 import { whenInWords } from '../parts/time.tsx';
 import { place, titleCase } from '../parts/words.ts';
@@ -95,18 +95,22 @@ const PAUSE_MS = 120;
 
 interface Found {
   readonly results: readonly Result[];
+  /** Whether more are found than are shown. */
+  readonly more?: boolean;
   readonly problem?: string;
 }
 
 /** The first records of a kind, those with exactly this number before others. */
 async function search({ path, numbered, query, result }: Kind, text: string, signal: AbortSignal): Promise<Found> {
   type Identified = { readonly id: string };
-  const read = async (filter: Readonly<Record<string, string>>): Promise<readonly Identified[]> =>
-    (await readList<Identified>(path, { ...query, ...filter, limit: MOST }, MOST, signal)).records;
+  const read = (filter: Readonly<Record<string, string>>): Promise<Listed<Identified>> => readList(path, { ...query, ...filter, limit: MOST }, MOST, signal);
   try {
-    const lists = await Promise.all([numbered && /\d/.test(text) ? read({ number: text }) : [], read({ search: text })]);
-    const records = new Map(lists.flat().map((record) => [record.id, record]));
-    return { results: [...records.values()].slice(0, MOST).map((record) => ({ key: `${path} ${record.id}`, ...result(record) })) };
+    const lists = await Promise.all([numbered && /\d/.test(text) ? read({ number: text }) : { records: [], more: false }, read({ search: text })]);
+    const records = new Map(lists.flatMap((list) => list.records).map((record) => [record.id, record]));
+    return {
+      results: [...records.values()].slice(0, MOST).map((record) => ({ key: `${path} ${record.id}`, ...result(record) })),
+      more: lists.some(({ more }) => more),
+    };
   } catch (error) {
     return { results: [], problem: Problem.of(error).message };
   }
@@ -225,5 +229,6 @@ export function Finder({ onClose }: { onClose: () => void }) {
 function status(wanted: string | undefined, found: ReadonlyMap<Kind, Found>, count: number): string {
   if (wanted === undefined) return `Type two letters or digits. ${HOW}`;
   if (found.size < KINDS.length) return 'Searching…';
-  return count === 0 ? `Nothing is found by this. ${HOW}` : `${count} found. Arrow keys choose, Enter opens.`;
+  if (count === 0) return `Nothing is found by this. ${HOW}`;
+  return `${[...found.values()].some(({ more }) => more) ? `The first ${MOST} of each kind` : `${count} found`}. Arrow keys choose, Enter opens.`;
 }

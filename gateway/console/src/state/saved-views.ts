@@ -26,7 +26,7 @@ const NOT_NAMES: readonly string[] = ['', '.', '..'];
 /** Saves a view of the user. */
 export async function saveNamed(view: Pick<View, 'name' | 'query' | 'shared'>): Promise<void> {
   if (NOT_NAMES.includes(view.name)) {
-    const message = 'Give the view a name other than . and ..';
+    const message = `Give the view a name${view.name === '' ? '.' : ' other than . and ..'}`;
     throw new Problem(message, { status: 400, code: 'INVALID_REQUEST', details: [{ field: 'name', code: 'INVALID_FORMAT', message }] });
   }
   await saveView(view);
