@@ -1,6 +1,4 @@
 // Computations of the console's reports, without a browser.
-import { readFileSync, readdirSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { newestOf } from '../../gateway/console/src/api/newest.ts';
 import { dollars } from '../../gateway/console/src/parts/money.ts';
@@ -75,14 +73,6 @@ test('a scale has three or four lines on steps of 1, 2, 2.5 and 5, and half a re
     [750, 500, 250, 0],
   ]);
   expect(scaleAround([0.48], { shares: true }).lines).toEqual([0.6, 0.4, 0.2, 0]);
-});
-
-test('what writes spreadsheets is at most 5 kB, compressed, and loaded apart', () => {
-  const folder = new URL('../../gateway/console/gen/', import.meta.url);
-  const bundle = readFileSync(new URL(readdirSync(folder).find((name) => name.startsWith('xlsx-'))!, folder));
-  expect(gzipSync(bundle).length).toBeLessThan(5_000);
-  // The page's policy would forbid it.
-  expect(bundle.includes('new Worker')).toBe(false);
 });
 
 const MINUTE_MS = 60_000;

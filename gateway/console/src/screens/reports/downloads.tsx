@@ -4,8 +4,8 @@ import { save } from '../../parts/download.ts';
 import { number } from '../../parts/figures.ts';
 import { ProblemBox } from '../../parts/problem-box.tsx';
 import { useAction } from '../../state/action.ts';
-import { Problem } from '../../api/problem.ts';
 import type { Sheet } from '../../xlsx/sheet.ts';
+import { workbook } from '../../xlsx/xlsx.ts';
 import { addDays, type Range } from './calendar.ts';
 import { asked, type View } from './view.ts';
 
@@ -15,11 +15,7 @@ export const BYTE_ORDER_MARK = '\uFEFF';
 /** "truckroll-collections-2026-03-01-to-2026-03-31" */
 export const fileName = (report: string, { start, end }: Range): string => `truckroll-${report}-${start}-to-${addDays(end, -1)}`;
 
-/** The module is a separate file next to console.js. */
 export async function saveWorkbook(name: string, sheets: readonly Sheet[]): Promise<void> {
-  const { workbook } = await import('../../xlsx/xlsx.ts').catch(() => {
-    throw new Problem('The part of the console that writes spreadsheets could not be loaded. Check the connection and try again.');
-  });
   save(`${name}.xlsx`, await workbook(sheets));
 }
 
