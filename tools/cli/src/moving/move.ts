@@ -25,7 +25,7 @@ import { hurry, nameOf, publish, subscribe, unpublish, unsubscribe, untilApplied
 import { report, showPlan } from './report.ts';
 import { sourceUrl } from './rights.ts';
 import { slotOf } from './slot.ts';
-import { arrivalOf, begin, enter, forget, isBefore, requireArrival, stateOf, type Arrival, type MoveState, type MoveStep } from './state.ts';
+import { arrivalOf, begin, enter, forget, isBefore, requireArrival, stateOf, type ArrivalState, type MoveState, type MoveStep } from './state.ts';
 import { carryingOver } from './switch.ts';
 import { tablesOf, tablesWith } from './tables.ts';
 
@@ -117,7 +117,7 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
 }
 
 interface Work {
-  readonly needs: Arrival;
+  readonly needs: ArrivalState;
   readonly says: string;
   /** Returns the next step. */
   readonly work: (move: Move) => Promise<MoveStep>;

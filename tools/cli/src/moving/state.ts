@@ -12,7 +12,7 @@ export const isBefore = (step: MoveStep, other: (typeof STEPS)[number]): boolean
 
 /** In order. The other cell has a part of the company, all of it, or all of it and takes its requests: then the move cannot be given up. */
 const ARRIVALS = ['arriving', 'complete', 'open'] as const;
-export type Arrival = (typeof ARRIVALS)[number];
+export type ArrivalState = (typeof ARRIVALS)[number];
 
 export interface MoveState {
   readonly other: string;
@@ -34,7 +34,7 @@ export async function begin(from: Cell, to: Cell, companyId: string): Promise<Mo
   return (await stateOf(from, companyId))!;
 }
 
-export async function enter({ db }: Cell, companyId: string, step: MoveStep | Arrival): Promise<void> {
+export async function enter({ db }: Cell, companyId: string, step: MoveStep | ArrivalState): Promise<void> {
   await db.query({ text: 'update integrations.moves set step = $2 where company_id = $1', values: [companyId, step] });
 }
 
@@ -43,13 +43,13 @@ export async function forget({ db }: Cell, companyId: string): Promise<void> {
 }
 
 /** What has arrived in the other cell; undefined if it knows nothing of the move. */
-export async function arrivalOf(from: Cell, to: Cell, companyId: string): Promise<Arrival | undefined> {
+export async function arrivalOf(from: Cell, to: Cell, companyId: string): Promise<ArrivalState | undefined> {
   const text = 'select step from integrations.moves where company_id = $1 and arrives and other = $2';
-  return (await to.db.query<{ step: Arrival }>({ text, values: [companyId, from.identity] })).rows[0]?.step;
+  return (await to.db.query<{ step: ArrivalState }>({ text, values: [companyId, from.identity] })).rows[0]?.step;
 }
 
 /** Throws Failure unless at least this has arrived: the other cell's database was restored since. */
-export function requireArrival(arrival: Arrival | undefined, least: Arrival): void {
+export function requireArrival(arrival: ArrivalState | undefined, least: ArrivalState): void {
   if (arrival !== undefined && ARRIVALS.indexOf(arrival) >= ARRIVALS.indexOf(least)) return;
   throw new Failure(
     `The other cell ${arrival === undefined ? 'knows nothing of the move' : 'does not have all of the company'}, as after a restore of its database. ` +
