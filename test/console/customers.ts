@@ -57,6 +57,26 @@ test('opens the first customer that is found when Enter is pressed in the box', 
   await page.waitForFunction((id) => location.hash === `#/customers/${id}`, {}, owing.id);
 });
 
+test('keeps what is typed while a search begins', async () => {
+  await go('/customers');
+  await page.waitForSelector('[name="search"]');
+  await page.evaluate(() => {
+    const input = document.querySelector<HTMLInputElement>('[name="search"]')!;
+    const type = (text: string): void => {
+      input.value += text;
+      input.dispatchEvent(new Event('input', { bubbles: true }));
+    };
+    const replaceState = history.replaceState.bind(history);
+    history.replaceState = (...given) => {
+      history.replaceState = replaceState;
+      replaceState(...given);
+      type('x');
+    };
+    type('no such');
+  });
+  await page.waitForFunction(() => new URLSearchParams(location.hash.split('?')[1]).get('q') === 'no suchx');
+});
+
 test('shows a customer with the figures of each list', async () => {
   await go(`/customers/${owing.id}`);
   await shows(page, dollars(balance(open)));

@@ -21,17 +21,18 @@ export function SearchList({ label, hint, text, onSearch, ready, children }: Giv
   const all = useRef<HTMLDivElement>(null);
   const [typed, setTyped] = useState(text);
   const opens = useRef(false);
+  const asked = useRef(text);
   const links = (): HTMLAnchorElement[] => [...(all.current?.querySelectorAll<HTMLAnchorElement>('a.name') ?? [])];
   const current = typed.trim() === text;
 
   useEffect(() => {
     if (current) return;
-    const timer = setTimeout(() => onSearch(typed.trim()), PAUSE_MS);
+    const timer = setTimeout(() => onSearch((asked.current = typed.trim())), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  // The address may change by the browser's buttons.
+  // The address may change by the browser's buttons. If it is what was asked for, more may have been typed since.
   useEffect(() => {
-    if (!current) setTyped(text);
+    if (text !== asked.current) setTyped((asked.current = text));
   }, [text]);
   useEffect(() => {
     if (!opens.current || !current || !ready) return;
