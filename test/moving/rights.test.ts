@@ -8,7 +8,10 @@ import { ROOT, Watchdog, runFolder } from '@truckroll/local-stack';
 import { createSession, migrate } from '@truckroll/postgres';
 import { testCaller } from '@truckroll/testing';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
+import { openCell } from '../../tools/cli/src/moving/cells.ts';
+import { untilApplied } from '../../tools/cli/src/moving/replicate.ts';
 import { run } from '../../tools/cli/src/run.ts';
+import type { Session } from '../../tools/cli/src/session.ts';
 import { fill } from '../leaving/fill.ts';
 import { SCHEMAS } from '../support/components.ts';
 import { documentedSql } from '../support/documented-sql.ts';
@@ -112,6 +115,25 @@ afterAll(async () => {
   await watchdog.stopAll();
 }, MINUTES);
 
+/** What a command says that waits for a subscription with a password of before. */
+async function saidWhileItWaits(): Promise<string> {
+  const ended = new AbortController();
+  let said = '';
+  const note = (text: string): void => {
+    said = text;
+    ended.abort();
+  };
+  const [from, to] = await Promise.all(
+    (['here', 'there'] as const).map((side) => {
+      const session = { database: () => ({ url: as(side, 'truckroll_migrate') }), secret: () => as('here', 'truckroll_move'), note };
+      return openCell(side, session as unknown as Session);
+    }),
+  );
+  await expect(untilApplied(from!, to!, moving.id, ended.signal)).rejects.toThrow();
+  await Promise.all([from!.close(), to!.close()]);
+  return said;
+}
+
 const MISSING: readonly (readonly [Side, taken: string, given: string, says: string])[] = [
   ['here', 'alter role truckroll_migrate noreplication', 'alter role truckroll_migrate replication', 'The role of DATABASE_URL may not replicate'],
   [
@@ -160,11 +182,24 @@ test.each([
   ['has no password', () => as('here', 'truckroll_move', ''), 'password is required'],
   ['has a wrong password', () => as('here', 'truckroll_move', 'wrong'), 'password authentication failed'],
   ['leads nowhere', () => 'postgres://truckroll_move:wrong@127.0.0.1:1/truckroll', 'could not connect'],
+  ['leads to another database', () => as('here', 'truckroll_move').replace(/truckroll$/, 'postgres'), 'it leads to another database'],
 ])('says before the copy that FROM_DATABASE_URL %s', async (_, url, says) => {
   const { code, stderr } = await move([], { also: { FROM_DATABASE_URL: url() } });
   expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`other cell's PostgreSQL cannot read here: .*${says}`))]);
   expect(stderr).not.toContain('wrong');
   expect(await traces()).toEqual([]);
+});
+
+test('says why PostgreSQL of a cell cannot be used, and which variable names it', async () => {
+  const says = async (url: string) => (await move(['--check'], { also: { TO_DATABASE_URL: url } })).stderr;
+  expect(await says(as('there', 'truckroll_migrate', 'wrong'))).toMatch(
+    /of the other cell cannot be used: password authentication failed.*Correct TO_DATABASE_URL/,
+  );
+  expect(await says('http://there')).toContain('TO_DATABASE_URL is no address');
+  await sql(urls.here, 'alter table integrations.moves rename to missing');
+  const { code, stderr } = await move(['--status']);
+  await sql(urls.here, 'alter table integrations.missing rename to moves');
+  expect([code, stderr]).toEqual([1, expect.stringContaining('run `truckroll migrate`')]);
 });
 
 test('refuses a cell with a server for each service, before anything is copied', async () => {
@@ -208,6 +243,13 @@ test(
     expect(await move([], { also })).toMatchObject({ code: 1, stderr: expect.stringMatching(/cannot read here: .*password authentication failed/) });
     await expect(move([], { dies: 'frozen' })).rejects.toThrow('died');
     expect(JSON.parse((await move(['--status'])).stdout)).toMatchObject({ step: 'closing', slot: { read: true } });
+    expect(await move([], { also })).toMatchObject({ code: 1, stderr: expect.stringMatching(/cannot read here: .*password authentication failed/) });
+    // The subscription has the password of before.
+    await sql(urls.here, `alter role truckroll_move password 'another'`, 'select pg_terminate_backend(active_pid) from pg_replication_slots');
+    expect(await saidWhileItWaits()).toMatch(/cannot read here: .*password authentication failed.*run it again/);
+    const another = { FROM_DATABASE_URL: as('here', 'truckroll_move', 'another') };
+    await expect(move([], { dies: 'frozen', also: another })).rejects.toThrow('died');
+    await sql(urls.here, `alter role truckroll_move password '…'`);
     expect(await move(['--abort'])).toMatchObject({ code: 0 });
     expect(await traces()).toEqual([]);
     const [{ count }] = await sql(urls.here, `select count(*)::int as count from scheduling.accounts where company_id = '${moving.id}'`);

@@ -7,7 +7,7 @@ import { until } from '@truckroll/testing/until';
 import { schema } from '../../services/integrations/src/schema.ts';
 import { selectSlots, slotMetrics } from '../../services/integrations/src/companies/slots.ts';
 import type { Cell } from '../../tools/cli/src/moving/cells.ts';
-import { nameOf } from '../../tools/cli/src/moving/replicate.ts';
+import { nameOf } from '../../tools/cli/src/moving/state.ts';
 import { inWords, slotOf } from '../../tools/cli/src/moving/slot.ts';
 import { startLogicalPostgres } from '../support/logical-postgres.ts';
 

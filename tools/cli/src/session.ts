@@ -26,11 +26,26 @@ interface Ready {
   kafkaBrokers?: string;
 }
 
+/** The name of a variable in a sentence. */
+const VARIABLE = /\b[A-Z]+(_[A-Z]+)+\b/g;
+
 export class Session extends TerminalSession {
   #state: string | undefined;
   json = false;
   /** By address. */
   readonly #channels = new Map<string, Channel>();
+  /** A prefix that names of variables have where the operator sets them, and not in `io`: those of another cell than this one. */
+  readonly #prefix: string;
+
+  constructor(io: Io, prefix = '') {
+    super(io);
+    this.#prefix = prefix;
+  }
+
+  /** Goes behind the name of a service. */
+  get inCell(): string {
+    return this.#prefix === '' ? '' : ' of the other cell';
+  }
 
   /** The folder of the local installation. Throws Failure if it cannot be trusted. */
   get state(): string {
@@ -58,7 +73,7 @@ export class Session extends TerminalSession {
     const address = this.address(owner);
     let channel = this.#channels.get(address);
     if (channel === undefined)
-      this.#channels.set(address, (channel = openChannel(address, { credentials: [this.#credential(owner)], tls: fromEnvironment(tlsSettings, this.io.env) })));
+      this.#channels.set(address, (channel = openChannel(address, { credentials: [this.#credential(owner)], tls: this.#read(tlsSettings) })));
     return channel;
   }
 
@@ -73,14 +88,14 @@ export class Session extends TerminalSession {
 
   address(owner: Owner): string {
     const variable = addressVariable(owner);
-    const found = setting(env.address(variable, ''), this.io.env) || this.#localAddress(owner);
+    const found = this.#setting(env.address(variable, '')) || this.#localAddress(owner);
     if (found) return found;
-    throw new Failure(`No address of ${owner} is known: run \`npm start\` here, or set ${variable}=host:port.`, EXIT.unreachable);
+    throw new Failure(`No address of ${owner} is known: run \`npm start\` here, or set ${this.#prefix}${variable}=host:port.`, EXIT.unreachable);
   }
 
   /** The credential in the environment, else the local installation's, which only its own services get. Throws Failure if there is none. */
   #credential(owner: Owner): CallCredential {
-    const found = setting(optionalCallCredentialSetting('CALL_CREDENTIAL'), this.io.env) ?? this.#localCredential(owner);
+    const found = this.#setting(optionalCallCredentialSetting('CALL_CREDENTIAL')) ?? this.#localCredential(owner);
     if (found !== undefined) return found;
     throw new Failure(
       `No credential is known by which ${owner} would know you: set CALL_CREDENTIAL or CALL_CREDENTIAL_FILE to the operator's, whose SHA-256 is in the services' CALLER_CREDENTIALS.`,
@@ -100,7 +115,7 @@ export class Session extends TerminalSession {
 
   /** All cells, by name; that of the environment's addresses comes first. It has no name here if CELL is not set. Close the others. */
   cells(): Map<string | undefined, Session> {
-    const { cell, others } = fromEnvironment({ cell: cellSetting('CELL'), others: otherCellsSetting('CELLS') }, this.io.env);
+    const { cell, others } = this.#read({ cell: cellSetting('CELL'), others: otherCellsSetting('CELLS') });
     const elsewhere = [...(others ?? [])].map(([name, addresses]) => {
       const own = Object.fromEntries(Object.entries(addresses).map(([owner, address]) => [addressVariable(owner as Owner), address]));
       return [name, new Session({ ...this.io, env: { ...this.io.env, ...own } })] as const;
@@ -133,8 +148,8 @@ export class Session extends TerminalSession {
       const url = this.secret(variable);
       if (url === undefined) continue;
       if (parseDatabaseUrl(url) === undefined)
-        throw new Failure(`${variable} is no address of a database, such as postgres://user:password@host:5432/truckroll.`);
-      return { url, variable };
+        throw new Failure(`${this.#prefix}${variable} is no address of a database, such as postgres://user:password@host:5432/truckroll.`);
+      return { url, variable: this.#prefix + variable };
     }
     const local = readState<Ready>(this.state, 'ready.json')?.databaseUrls?.[owner];
     if (local !== undefined) return { url: local, variable: '.truckroll/ready.json' };
@@ -145,7 +160,7 @@ export class Session extends TerminalSession {
 
   kafka<S extends Settings>(settings: S): Config<S> {
     const local = readState<Ready>(this.state, 'ready.json')?.kafkaBrokers;
-    return fromEnvironment(settings, local === undefined ? this.io.env : { KAFKA_BROKERS: local, ...this.io.env });
+    return this.#read(settings, local === undefined ? this.io.env : { KAFKA_BROKERS: local, ...this.io.env });
   }
 
   apiKey(given?: string): string {
@@ -167,7 +182,7 @@ export class Session extends TerminalSession {
   }
 
   secret(name: string): string | undefined {
-    return setting(env.optionalSecret(name), this.io.env);
+    return this.#setting(env.optionalSecret(name));
   }
 
   #seenByAll(option: string, variable: string): void {
@@ -179,21 +194,22 @@ export class Session extends TerminalSession {
   }
 
   #contactOf(owner: Owner): { peer: string; howTo: string } {
-    const howTo = `start it with \`npm start\`, or set ${addressVariable(owner)} to where it runs.`;
-    return { peer: `${owner} at ${this.address(owner)}`, howTo };
+    const variable = this.#prefix + addressVariable(owner);
+    const howTo = this.#prefix === '' ? `start it with \`npm start\`, or set ${variable} to where it runs.` : `start it, or set ${variable} to where it runs.`;
+    return { peer: `${owner}${this.inCell} at ${this.address(owner)}`, howTo };
   }
-}
 
-/** Throws Failure if the variable's value is invalid. */
-function setting<T>(one: Setting<T>, environment: Io['env']): T {
-  return fromEnvironment({ one }, environment).one;
-}
+  /** Throws Failure if the variable's value is invalid. */
+  #setting<T>(one: Setting<T>): T {
+    return this.#read({ one }).one;
+  }
 
-function fromEnvironment<S extends Settings>(settings: S, environment: Io['env']): Config<S> {
-  try {
-    return readConfig(settings, environment);
-  } catch (error) {
-    if (error instanceof ConfigError) throw new Failure(error.message);
-    throw error;
+  #read<S extends Settings>(settings: S, environment: Io['env'] = this.io.env): Config<S> {
+    try {
+      return readConfig(settings, environment);
+    } catch (error) {
+      if (error instanceof ConfigError) throw new Failure(error.message.replaceAll(VARIABLE, `${this.#prefix}$&`));
+      throw error;
+    }
   }
 }

@@ -59,12 +59,13 @@ Example:
   truckroll company unfreeze 7d1c…`;
 
 const MOVE_HELP = `
-Moves a company to another cell, which is another PostgreSQL with services of its own. The company works meanwhile; at the end it can be
-read only for some seconds, and then works in the other cell, with its keys and users. If the command is interrupted, run it again: it
-continues. --abort gives up, until the other cell has taken the company over; after that the way back is another move.
+Moves a company to another cell, which is another PostgreSQL with services of its own. The company works meanwhile; at the end its writes
+are refused for some seconds, and its reads wait for at most a second. Then it works in the other cell, with its keys and users. If the
+command is interrupted, run it again: it continues. --abort gives up, until the other cell has taken the company over; after that the way
+back is another move. If the other cell is gone for good, --abort --without-other gives up, and --lose-changes even after that.
 
 DATABASE_URL and the services' addresses are those of the cell that it leaves, as for \`truckroll migrate\` and \`company freeze\`. Those of the
-other cell are the same variables behind TO_: TO_DATABASE_URL, TO_CALL_CREDENTIAL, TO_SCHEDULING_ADDRESS and so on. FROM_DATABASE_URL is how
+other cell are the same variables behind TO_: TO_DATABASE_URL, TO_CALL_CREDENTIAL, TO_SCHEDULING_ADDRESS, TO_GRPC_TLS_CA_FILE and so on. FROM_DATABASE_URL is how
 the other cell's PostgreSQL reaches this one, if not by DATABASE_URL. More in docs/how-to/move-a-company.md.
 
 Examples:
@@ -187,6 +188,7 @@ export function register(program: Command, session: Session): void {
     .option('--status', 'only print how far the move is')
     .option('--abort', 'give the move up: the company stays here')
     .option('--without-other', 'with --abort: the other cell is gone for good')
+    .option('--lose-changes', 'with --without-other: also if the other cell had taken the company over; what changed there is lost')
     .option('--confirm', 'after the move, delete what is left of the company here')
     .addHelpText('after', MOVE_HELP)
     .action(async (id: string, options: MoveOptions) => {

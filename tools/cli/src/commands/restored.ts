@@ -153,7 +153,7 @@ function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages
     erasedPeople === 0 ? '' : `${erasedPeople} people were erased before: the services erase them again as soon as they run`,
     frozen.length === 0
       ? ''
-      : `${frozen.length} companies were frozen and can be changed again: freeze them again, or run truckroll company unfreeze, once the services run (${frozen.join(', ')})`,
+      : `${frozen.length} companies were frozen and can be changed again: freeze them again, or run truckroll company unfreeze, once the services run (${frozen.join(', ')}). One that is being moved needs what docs/how-to/move-a-company.md says`,
     `epoch ${epoch} has begun; the database is as of ${asOf === undefined ? 'an unknown moment' : formatInstant(asOf)} or later. ${repeated} events are published again.`,
     'Start the services: they publish what they hold. When reports are fresh again, truckroll verify is clean.',
   ]

@@ -1,19 +1,31 @@
 // The two cells of a move: this one, which the company leaves, and the other one, whose variables begin with TO_.
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
-import { createSession, isUnavailable, type DatabaseSession, type Queryable } from '@truckroll/postgres';
+import { createSession, type DatabaseSession, type Queryable } from '@truckroll/postgres';
 import { Session } from '../session.ts';
+import { explained, notConnected } from './reasons.ts';
 
 export interface Cell {
   /** In words for the operator. */
   readonly title: string;
   readonly session: Session;
   readonly url: string;
+  /** That names the address. */
+  readonly variable: string;
   /** Outside transactions, and as an ordinary session. */
   readonly db: DatabaseSession;
   /** Differs from that of every other database. */
   readonly identity: string;
   close(): Promise<void>;
+}
+
+/** The cells between which a company moves. */
+export interface Moving {
+  readonly session: Session;
+  readonly from: Cell;
+  readonly to: Cell;
+  readonly id: string;
+  readonly signal: AbortSignal;
 }
 
 const PREFIX = 'TO_';
@@ -27,14 +39,14 @@ export function otherSession(session: Session): Session {
   );
   const missing = NEEDED.filter((name) => !env[name] && !env[`${name}_FILE`]);
   if (missing.length > 0) throw new Failure(`Set ${missing.map((name) => PREFIX + name).join(', ')}: they say where the other cell is.`, EXIT.usage);
-  return new Session({ ...session.io, env });
+  return new Session({ ...session.io, env }, PREFIX);
 }
 
 export async function openCell(title: string, session: Session): Promise<Cell> {
-  const urls = new Set(owners.map((owner) => session.database(owner).url));
+  const urls = new Map(owners.map((owner) => session.database(owner)).map((found) => [found.url, found.variable]));
   if (urls.size > 1) throw new Failure(`In ${title} services have separate servers. Companies of ${SEPARATE} cannot be moved.`, EXIT.refused);
-  const url = [...urls][0]!;
-  const db = await open(title, url);
+  const [url, variable] = [...urls][0]!;
+  const db = await open({ title, url, variable });
   const { rows } = await db.query<{ identity: string; missing: string[] }>({
     text: `select system_identifier || '/' || current_database() as identity,
         array(select owner from unnest($1::text[]) owner where to_regnamespace(owner) is null) as missing
@@ -49,20 +61,33 @@ export async function openCell(title: string, session: Session): Promise<Cell> {
       EXIT.refused,
     );
   }
-  return { title, session, url, db, identity, close: () => db.close() };
+  return { title, session, url, variable, db, identity, close: () => db.close() };
 }
 
-function open(title: string, url: string): Promise<DatabaseSession> {
+/** Runs work that needs only the cell that the company leaves. */
+export async function inThisCell(session: Session, work: (from: Cell) => Promise<void>): Promise<void> {
+  let from: Cell | undefined;
+  try {
+    from = await openCell('this cell', session);
+    await work(from);
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    await from?.close();
+  }
+}
+
+function open({ title, url, variable }: Pick<Cell, 'title' | 'url' | 'variable'>): Promise<DatabaseSession> {
   // What a slot sends is on the disk.
   const settings = { synchronous_commit: 'on' };
   return createSession({ url, statementTimeoutMs: 0, applicationName: 'truckroll-move', settings }).catch((error: unknown) => {
-    throw isUnavailable(error) ? new Failure(`PostgreSQL of ${title} does not answer: correct its DATABASE_URL.`, EXIT.unreachable, error) : error;
+    throw notConnected(error, title, variable);
   });
 }
 
 /** Runs work on a new connection, in one transaction that begins with these statements. */
 export async function inTransaction<T>(cell: Cell, beginning: readonly string[], work: (tx: Queryable) => Promise<T>): Promise<T> {
-  const db = await open(cell.title, cell.url);
+  const db = await open(cell);
   try {
     for (const text of beginning) await db.query({ text });
     const result = await work(db);
@@ -76,7 +101,7 @@ export async function inTransaction<T>(cell: Cell, beginning: readonly string[],
 
 /** Changes rows as a replica does: no trigger refuses the change, derives from it, notes it or removes what refers to the row. */
 export async function asReplica<T>(cell: Cell, work: (batch: (change: (db: Queryable) => Promise<void>) => Promise<void>) => Promise<T>): Promise<T> {
-  const db = await open(cell.title, cell.url);
+  const db = await open(cell);
   try {
     await db.query({ text: 'set session_replication_role = replica' });
     return await work(async (change) => {
@@ -115,7 +140,7 @@ export async function requireSameDatabase(cell: Cell, companyId: string): Promis
   const strangers = await openServices(cell, companyId);
   if (strangers.length === 0) return;
   throw new Failure(
-    `${strangers.join(', ')} of ${cell.title} froze the company in another database than its DATABASE_URL names: correct one of the two.`,
+    `${strangers.join(', ')} of ${cell.title} froze the company in another database than ${cell.variable} names: correct one of the two.`,
     EXIT.refused,
   );
 }

@@ -37,7 +37,7 @@ export async function check(from: Cell, to: Cell, companyId: string): Promise<Pl
 }
 
 async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<string[]> {
-  if (from.identity === to.identity) return ['Both addresses lead to the same database: correct TO_DATABASE_URL.'];
+  if (from.identity === to.identity) return ['Both addresses lead to the same database, or one server is a copy of the other: correct TO_DATABASE_URL.'];
   const { companies } = await from.session.client('integrations', CompanyAdminServiceService).listCompanies({ id: companyId });
   const [company] = companies;
   if (company === undefined) return [`There is no company ${companyId} here: see the ids with \`truckroll company list\`.`];
@@ -72,7 +72,10 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
   }
   const inTheWay = await tablesWith(to.db, companyId);
   if (inTheWay.length > 0)
-    problems.push(`The other cell has rows of the company in ${inTheWay.join(', ')}: end the earlier move there with --confirm, or its deletion.`);
+    problems.push(
+      `The other cell has rows of the company in ${inTheWay.join(', ')}: end the earlier move with --confirm or --abort, or the deletion there. ` +
+        'If it has kept them since `truckroll cells settle`, see "What a cell has kept" in docs/how-to/move-a-company.md.',
+    );
   return [...problems, ...(await problemsOfFeed(from)), ...(await problemsOfFeed(to)), ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];
 }
 

@@ -213,6 +213,6 @@ async function repeat(
     before = wait;
     if (said === wait.for || performance.now() - since < SAY_MS) continue;
     said = wait.for;
-    session.note(`${owner} waits for ${wait.for}.`);
+    session.note(`${owner}${session.inCell} waits for ${wait.for}.`);
   }
 }

@@ -7,27 +7,29 @@ import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { counted, createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import { forgetCallersOf, publishErasuresOf } from '@truckroll/integrations/restored';
 import { erasePeopleAgain } from '@truckroll/outbox';
-import { Database, isUnavailable, type Transaction } from '@truckroll/postgres';
+import { Database, type Transaction } from '@truckroll/postgres';
 import { pause } from '@truckroll/process';
 import { publishNamesOf } from '@truckroll/scheduling/restored';
 import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
-import { openAtOnce, openCell, openServices, otherSession, requireSameDatabase, type Cell } from './cells.ts';
+import { inThisCell, openAtOnce, openCell, openServices, otherSession, requireSameDatabase, type Cell, type Moving } from './cells.ts';
 import { check } from './check.ts';
 import { addMissingEntries, unequalIn, type Unequal } from './compare.ts';
 import { analyzeGrown, copyRows, makeDaysOf } from './copy.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
 import { feedArrives, feedHasArrived, feedLeaves, shiftFeed } from './feed.ts';
 import { acceptIn, beginIn, closeIn, endIn, freezeIn, prepareIn, removeFencesIn, unfreezeIn, untilTrailIsComplete } from './freeze.ts';
+import { giveUp, giveUpAlone, unknownMove } from './give-up.ts';
 import { announce, forgetPlace, hold, livesThere, staysHere } from './places.ts';
 import { removeRows } from './remove.ts';
-import { hurry, nameOf, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
+import { sourceUrl } from './reading.ts';
+import { explained } from './reasons.ts';
+import { hurry, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
 import { report, showPlan } from './report.ts';
-import { sourceUrl } from './rights.ts';
 import { slotOf } from './slot.ts';
-import { arrivalOf, begin, enter, forget, isBefore, requireArrival, stateOf, type ArrivalState, type MoveState, type MoveStep } from './state.ts';
+import { alone, arrivalOf, begin, enter, forget, isBefore, requireArrival, stateOf, type ArrivalState, type MoveState, type MoveStep } from './state.ts';
 import { carryingOver } from './switch.ts';
-import { tablesOf, tablesWith } from './tables.ts';
+import { hasCompany, tablesOf } from './tables.ts';
 
 export interface MoveOptions {
   readonly check?: true;
@@ -35,14 +37,10 @@ export interface MoveOptions {
   readonly abort?: true;
   readonly confirm?: true;
   readonly withoutOther?: true;
+  readonly loseChanges?: true;
 }
 
-interface Move {
-  readonly session: Session;
-  readonly from: Cell;
-  readonly to: Cell;
-  readonly id: string;
-  readonly signal: AbortSignal;
+interface Move extends Moving {
   /** What has never been found equal; undefined before anything was compared. */
   unequal?: Unequal;
   /** Number of times that the command has closed the company. */
@@ -54,13 +52,14 @@ const ROUNDS = 10;
 /** Maximum pause in ms before the company is opened again, for as long. Both are twice as long each time. */
 const PAUSE_MS = 3000;
 
-export async function moveCompany(session: Session, given: string, { withoutOther, ...options }: MoveOptions): Promise<void> {
+export async function moveCompany(session: Session, given: string, { withoutOther, loseChanges, ...options }: MoveOptions): Promise<void> {
   const id = companyIdOf(given);
   if (Object.keys(options).length > 1) throw new Failure('Give only one of --check, --status, --abort and --confirm.', EXIT.usage);
-  if (withoutOther) {
-    if (!options.abort) throw new Failure('Give --without-other with --abort only.', EXIT.usage);
-    return await giveUpAlone(session, id);
-  }
+  if (withoutOther && !options.abort) throw new Failure('Give --without-other with --abort only.', EXIT.usage);
+  if (loseChanges && !withoutOther) throw new Failure('Give --lose-changes with --abort --without-other only.', EXIT.usage);
+  // Both work without the other cell.
+  if (withoutOther) return await giveUpAlone(session, id, loseChanges === true);
+  if (options.status) return await inThisCell(session, async (from) => report(session, id, await stateOf(from, id), await slotOf(from, id)));
   const others = otherSession(session);
   const cells: Cell[] = [];
   try {
@@ -70,7 +69,7 @@ export async function moveCompany(session: Session, given: string, { withoutOthe
     cells.push(to);
     await run({ session, from, to, id, signal: session.io.signal, closings: 0 }, options);
   } catch (error) {
-    throw isUnavailable(error) ? new Failure('A server has been lost: run the command again, which continues.', EXIT.unreachable, error) : error;
+    throw explained(error);
   } finally {
     for (const cell of cells) await cell.close();
     others.close();
@@ -81,28 +80,36 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
   const { session, from, to, id } = move;
   const found = await stateOf(from, id);
   if (found !== undefined && found.other !== to.identity)
-    throw new Failure(`The company ${id} is being moved to another cell than this one: correct the TO_ variables.`, EXIT.refused);
-  if (options.status) return report(session, id, found, await slotOf(from, id));
+    throw new Failure(
+      `The company ${id} is being moved to another cell than this one: correct the TO_ variables. If they are right, its server was replaced: give up with --abort --without-other.`,
+      EXIT.refused,
+    );
+  const arrival = await arrivalOf(from, to, id);
+  if (found === undefined && arrival === 'open') throw unknownMove(id);
   if (options.check) return showPlan(session, id, await check(from, to, id));
-  await alone(move);
+  await alone(from, id);
   if (options.abort) return await giveUp(move, found);
   if (options.confirm) return await remove(move, found);
-  if (found?.step === 'giving up') throw new Failure('The move is being given up: run --abort again, which continues.', EXIT.refused);
+  if (found?.step === 'giving up') throw new Failure('The move is being given up: run --abort again, with the same options, which continues.', EXIT.refused);
   let state = found;
   if (state === undefined) {
     showPlan(session, id, await check(from, to, id), true);
     state = await begin(from, to, id);
   }
   let { step } = state;
-  const arrival = await arrivalOf(from, to, id);
-  if (arrival === 'open' && isBefore(step, 'opening')) {
-    session.note('this cell was restored: the company is in the other one already, and is frozen here again');
+  const early = isBefore(step, 'opening');
+  // Also what a restore opens without taking a step back.
+  const late = !early && step !== 'deleting' && (arrival === 'complete' || arrival === 'open') && (await openServices(from, id)).length > 0;
+  if (late || (early && arrival === 'open')) {
+    session.note('this cell was restored: the other one has all of the company, which is frozen here again');
     await freezeIn(session, id);
-    step = 'opening';
-    await enter(from, id, step);
+    if (early) {
+      step = 'opening';
+      await enter(from, id, step);
+    }
   } else if (step === 'closing') {
     // What the last command had found equal is not known any more, and comparing everything takes too long for a pause.
-    requireArrival(arrival, 'arriving');
+    requireArrival(await arrivalOf(from, to, id), 'arriving');
     await openAgain(move);
     step = 'following';
     await enter(from, id, step);
@@ -113,6 +120,7 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
     step = await next.work(move);
     await enter(from, id, step);
   }
+  if (step === 'moved') requireArrival(await arrivalOf(from, to, id), 'open');
   report(session, id, await stateOf(from, id), await slotOf(from, id));
 }
 
@@ -166,7 +174,8 @@ async function thaw(cell: Cell, id: string, known: boolean, error: unknown): Pro
 
 async function follow(move: Move): Promise<MoveStep> {
   const { session, from, to, id, signal } = move;
-  await subscribe(to, id, sourceUrl(from));
+  // Later, something that fails may be what has held up closing, and is waited for.
+  if (move.closings === 0) await subscribe(to, id, sourceUrl(from));
   await untilApplied(from, to, id, signal);
   session.note('comparing');
   await compare(move);
@@ -197,7 +206,7 @@ async function close(move: Move): Promise<MoveStep> {
     await closeIn(from.session, id, limit);
     await requireSameDatabase(from, id).catch((error: unknown) => thaw(from, id, true, error));
     session.note('frozen');
-    await untilApplied(from, to, id, limit);
+    await untilApplied(from, to, id, limit, false);
   } catch (error) {
     if (!limit.aborted || signal.aborted) throw error;
     await openAgain(move);
@@ -292,10 +301,20 @@ async function remove(move: Move, state: MoveState | undefined): Promise<void> {
       EXIT.refused,
     );
   }
+  const arrival = await arrivalOf(from, to, id);
   if (state.step === 'moved') {
-    requireArrival(await arrivalOf(from, to, id), 'open');
+    requireArrival(arrival, 'open');
+    if ((await openServices(from, id)).length > 0) {
+      throw new Failure(`The company ${id} can be changed here, as after a restore of this cell: run the command without --confirm first.`, EXIT.refused);
+    }
     // Its database may have been restored to a time before that step ended, and entries of the trail come until now.
     await clear(move);
+  } else if (arrival !== 'open' && (await hasCompany(from.db, id))) {
+    throw new Failure(
+      'The other cell does not have all of the company, as after a restore of its database, and here a part of it is deleted. ' +
+        'Restore the other cell to a later moment, and run this again; or restore this cell to a moment before --confirm, and run --abort.',
+      EXIT.refused,
+    );
   }
   await enter(from, id, 'deleting');
   session.note('deleting: what is left of the company here');
@@ -308,70 +327,4 @@ async function remove(move: Move, state: MoveState | undefined): Promise<void> {
   await forget(to, id);
   await forget(from, id);
   session.print({ company_id: id, deleted_here: true }, `Nothing of the company ${id} is left here. It can be moved back.`);
-}
-
-/** `--abort`: the company stays here, and what has arrived there is deleted. */
-async function giveUp({ session, from, to, id, signal }: Move, state: MoveState | undefined): Promise<void> {
-  const arrival = await arrivalOf(from, to, id);
-  requireAbortable(id, state, arrival === 'open' || state?.step === 'deleting');
-  if (arrival === undefined) await requireNothing(to, id);
-  await enter(from, id, 'giving up');
-  session.note('giving up: the company stays here');
-  await staysHere(from, to, id);
-  await unfreezeIn(from.session, id, true);
-  await unsubscribe(to, id);
-  await unpublish(from, id, signal);
-  // Not if it died between the two deletions below.
-  if (arrival !== undefined) {
-    // A restore may have ended its freeze.
-    if ((await openServices(to, id)).length > 0) await closeIn(to.session, id);
-    await removeRows(to, id, false, signal);
-    await feedLeaves(to, id, signal);
-    await forgetPlace(to, id);
-    await unfreezeIn(to.session, id, false);
-    await forget(to, id);
-  }
-  await forget(from, id);
-  session.print({ company_id: id, moved: false }, `The move of the company ${id} was given up: it can be changed here, and nothing of it is left there.`);
-}
-
-/** `--abort --without-other`: the other cell is gone, with what has arrived there. */
-async function giveUpAlone(session: Session, id: string): Promise<void> {
-  const from = await openCell('this cell', session);
-  try {
-    await alone({ from, id });
-    const state = await stateOf(from, id);
-    requireAbortable(id, state, state !== undefined && !isBefore(state.step, 'opening'));
-    await enter(from, id, 'giving up');
-    session.note('giving up: the company stays here');
-    await staysHere(from, undefined, id);
-    await unfreezeIn(session, id, true);
-    await unpublish(from, id, session.io.signal);
-    await forget(from, id);
-    session.print({ company_id: id, moved: false }, `The move of the company ${id} was given up: it can be changed here. The other cell was not asked.`);
-  } finally {
-    await from.close();
-  }
-}
-
-/** `gone`: the other cell takes the company's requests, or did. */
-function requireAbortable(id: string, state: MoveState | undefined, gone: boolean): void {
-  if (state === undefined) throw new Failure(`No move of the company ${id} is under way.`, EXIT.refused);
-  if (gone) throw new Failure(`The company ${id} is in the other cell already: go on without --abort. The way back is another move.`, EXIT.refused);
-}
-
-/** Throws Failure if the other cell, which knows nothing of the move, has rows of the company: they are of another time, or the newest. */
-async function requireNothing({ db }: Cell, id: string): Promise<void> {
-  if ((await tablesWith(db, id)).length === 0) return;
-  throw new Failure(
-    'The other cell knows nothing of the move, but has rows of the company. Find out which cell has its newest records, ' +
-      `run \`delete from integrations.moves where company_id = '${id}'\` here, and settle it with \`truckroll cells settle\`.`,
-    EXIT.refused,
-  );
-}
-
-/** Until the connection ends. Throws Failure if another command is at work. */
-async function alone({ from, id }: Pick<Move, 'from' | 'id'>): Promise<void> {
-  const { rows } = await from.db.query<{ alone: boolean }>({ text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as alone', values: [nameOf(id)] });
-  if (rows[0]?.alone !== true) throw new Failure(`Another command is moving the company ${id}: wait for its end, or look with --status.`, EXIT.refused);
 }

@@ -3,14 +3,16 @@ import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { createSlot, type SlotSnapshot } from '@truckroll/postgres';
 import { pause } from '@truckroll/process';
 import type { Cell } from './cells.ts';
+import { cannotRead, connectionTo, readingFault, sourceUrl, trialOf, unlogged } from './reading.ts';
+import { nameOf } from './state.ts';
 import { LOG, type MovedTable } from './tables.ts';
 
 const LOOK_MS = 20;
 /** Maximum restarts of a subscription that has stopped, and the pause in ms after each. A conflict stops it again each time. */
 const [MOST_TRIES, AGAIN_MS] = [3, 1000];
-const READING_TIMEOUT = '10s';
+/** Time in ms after which it says why nothing reads the slot. PostgreSQL itself tries again each 5 s. */
+const SAY_MS = 6000;
 
-export const nameOf = (companyId: string): string => `move_${companyId.replaceAll('-', '')}`;
 const logOf = (name: string): string => `${name}_log`;
 
 /** Its slot keeps all changes from the snapshot on. A slot of before is dropped, because its snapshot is lost. */
@@ -57,66 +59,20 @@ export async function unpublish(from: Cell, companyId: string, signal: AbortSign
       signal.throwIfAborted();
     }
   }
-  for (const each of [name, logOf(name)]) await from.db.query({ text: `drop publication if exists ${each}` });
+  for (const each of [name, logOf(name), trialOf(companyId)]) await from.db.query({ text: `drop publication if exists ${each}` });
 }
 
-export async function subscribe(to: Cell, companyId: string, sourceUrl: string): Promise<void> {
+/** Makes the subscription, or has that of before read at this address from now on. */
+export async function subscribe(to: Cell, companyId: string, url: string): Promise<void> {
   const name = nameOf(companyId);
-  if (await isSubscribed(to, companyId)) return;
+  const fault = await readingFault(to, companyId, url, name);
+  if (fault !== undefined) throw new Failure(`${cannotRead(fault)}, and run the command again.`, EXIT.refused);
   // The copy's transactions have ended, so the changes since its snapshot follow.
   const settings = `copy_data = false, create_slot = false, slot_name = '${name}', streaming = off, disable_on_error = true`;
-  const text = `create subscription ${name} ${connectionTo(sourceUrl)} publication ${name}, ${logOf(name)} with (${settings})`;
-  await unlogged(to, async () => void (await to.db.query({ text }))).catch((error: unknown) => {
-    // Said by the other cell's PostgreSQL of its connection to here.
-    if (!/^08...$/.test(causeOf(error).code ?? '')) throw error;
-    const remedy = 'Correct FROM_DATABASE_URL, its role, or who may connect, and run the command again.';
-    throw new Failure(`The other cell's PostgreSQL cannot read here: ${reasonOf(error)}. ${remedy}`, EXIT.refused, error);
-  });
-}
-
-const causeOf = (error: unknown) => ((error as Error).cause ?? error) as { code?: string; message: string; detail?: string };
-
-/** In PostgreSQL's words. */
-function reasonOf(error: unknown): string {
-  const { message, detail } = causeOf(error);
-  return `${message} ${detail ?? ''}`.replaceAll(/\s+/g, ' ').replace(/[. ]+$/, '');
-}
-
-const connectionTo = (sourceUrl: string): string => `connection '${sourceUrl.replaceAll("'", "''")}'`;
-
-/** PostgreSQL's reason why a subscription could not read there, found by one that is rolled back. */
-export async function readingFault(to: Cell, companyId: string, sourceUrl: string): Promise<string | undefined> {
-  const name = `${nameOf(companyId)}_trial`;
-  const text = `create subscription ${name} ${connectionTo(sourceUrl)} publication ${name} with (copy_data = false, create_slot = false, slot_name = none, enabled = false)`;
-  let fault: string | undefined;
-  await unlogged(to, async () => {
-    await to.db.query({ text: 'begin' });
-    try {
-      await to.db.query({ text: `set local statement_timeout = '${READING_TIMEOUT}'` });
-      await to.db.query({ text });
-    } catch (error) {
-      fault = reasonOf(error);
-    } finally {
-      await to.db.query({ text: 'rollback' });
-    }
-  });
-  return fault;
-}
-
-/**
- * PostgreSQL logs a statement that fails, and this one has a password. Connecting after it, in a second statement, is no way: what is sent
- * between enabling and refreshing the subscription would be left out.
- */
-async function unlogged({ db }: Cell, work: () => Promise<void>): Promise<void> {
-  const name = 'log_min_error_statement';
-  const { rows } = await db.query<{ may: boolean }>({ text: `select has_parameter_privilege('${name}', 'set') as may` });
-  if (rows[0]?.may !== true) return await work();
-  await db.query({ text: `set ${name} = panic` });
-  try {
-    await work();
-  } finally {
-    await db.query({ text: `reset ${name}` });
-  }
+  const text = (await isSubscribed(to, companyId))
+    ? `alter subscription ${name} ${connectionTo(url)}`
+    : `create subscription ${name} ${connectionTo(url)} publication ${name}, ${logOf(name)} with (${settings})`;
+  await unlogged(to, async () => void (await to.db.query({ text })));
 }
 
 /**
@@ -141,20 +97,27 @@ async function isSubscribed(to: Cell, companyId: string): Promise<boolean> {
   return (await to.db.query({ text, values: [nameOf(companyId)] })).rowCount > 0;
 }
 
-/** Resolves when the other cell has stored everything that was committed here before the call. */
-export async function untilApplied(from: Cell, to: Cell, companyId: string, signal: AbortSignal): Promise<void> {
+/**
+ * Resolves when the other cell has stored everything that was committed here before the call. `says`: prints why nothing reads the slot, for which the
+ * other cell's PostgreSQL connects once more.
+ */
+export async function untilApplied(from: Cell, to: Cell, companyId: string, signal: AbortSignal, says = true): Promise<void> {
   const name = nameOf(companyId);
   // A new position, because that of a server without writes may never be confirmed.
   const { rows } = await from.db.query<{ position: string }>({ text: `select pg_logical_emit_message(true, 'truckroll-move', '')::text as position` });
+  let [said, since] = ['', performance.now()];
   for (let tries = 0; ; ) {
-    const { rows: slots } = await from.db.query<{ passed: boolean; lost: boolean }>({
-      text: `select confirmed_flush_lsn > $2::pg_lsn as passed, wal_status = 'lost' as lost from pg_replication_slots where slot_name = $1`,
+    const { rows: slots } = await from.db.query<{ passed: boolean; active: boolean; lost: boolean }>({
+      text: `select confirmed_flush_lsn > $2::pg_lsn as passed, active, wal_status = 'lost' as lost from pg_replication_slots where slot_name = $1`,
       values: [name, rows[0]!.position],
     });
-    if (slots[0] === undefined || slots[0].lost) {
-      throw new Failure(`The slot ${name} is lost, because it kept more than max_slot_wal_keep_size: give up with --abort, and begin again.`, EXIT.refused);
+    const [slot] = slots;
+    if (slot === undefined || slot.lost) {
+      const why =
+        slot === undefined ? 'is gone, as after a failover or restore' : 'is lost, because PostgreSQL kept no more WAL for it (max_slot_wal_keep_size)';
+      throw new Failure(`The slot ${name} ${why}: give up with --abort, and begin again.`, EXIT.refused);
     }
-    if (slots[0].passed) return;
+    if (slot.passed) return;
     const { rows: stopped } = await to.db.query({ text: 'select from pg_subscription where subname = $1 and not subenabled', values: [name] });
     if (stopped.length > 0) {
       // It stops when it loses its connection, too, as at a restart of the source.
@@ -163,7 +126,14 @@ export async function untilApplied(from: Cell, to: Cell, companyId: string, sign
         await pause(AGAIN_MS, signal);
         continue;
       }
-      throw new Failure(`The subscription ${name} has stopped at an error: see the other cell's PostgreSQL log, and give up with --abort.`, EXIT.refused);
+      const remedy = "The log of the other cell's PostgreSQL has it. Remove the cause, and run the command again, or give up with --abort.";
+      throw new Failure(`The subscription ${name} has stopped at an error. ${remedy}`, EXIT.refused);
+    }
+    if (slot.active) since = performance.now();
+    else if (says && performance.now() - since > SAY_MS) {
+      const fault = (await readingFault(to, companyId, sourceUrl(from), name)) ?? 'its log has the reason';
+      if (fault !== said) from.session.note(`${cannotRead(fault)}. If you correct the address, end this, and run it again.`);
+      [said, since] = [fault, performance.now()];
     }
     await pause(LOOK_MS, signal);
     signal.throwIfAborted();

@@ -11,7 +11,7 @@ export function showPlan(session: Session, id: string, plan: Plan, begins = fals
   const rows = plan.tables.toSorted((a, b) => b.bytes - a.bytes);
   const text = [
     table(rows, { TABLE: (row) => row.table, ROWS: (row) => String(row.rows), BYTES: (row) => String(row.bytes) }, 'The company has no row.'),
-    `${counted(plan.rows, 'row')}, ${plan.bytes.toLocaleString('en')} bytes: about ${duration(plan.seconds)} in which the company works, then some seconds in which it can be read only.`,
+    `${counted(plan.rows, 'row')}, ${plan.bytes.toLocaleString('en')} bytes: about ${duration(plan.seconds)} in which the company works, then a pause: writes are refused for some seconds, and at its end reads wait too.`,
   ].join('\n');
   if (begins) session.note(text);
   else session.print({ company_id: id, ...plan }, `${text}\nNothing stands in the way.`);
@@ -24,9 +24,10 @@ export function report(session: Session, id: string, state: MoveState | undefine
 
 function nextOf(id: string, state: MoveState | undefined): string {
   if (state === undefined) return `No move of the company ${id} is under way.`;
+  const option = { deleting: ' with --confirm', 'giving up': ' with --abort' }[state.step as string] ?? '';
   const next =
     state.step === 'moved'
       ? `The company ${id} is in the other cell. Here it can be read as it was until you run this with --confirm, which deletes it here.`
-      : `The move of the company ${id} is at the step "${state.step}": run the command again to continue.`;
+      : `The move of the company ${id} is at the step "${state.step}": run the command again${option} to continue.`;
   return `${next} It began at ${formatInstant(state.began_at)}.`;
 }

@@ -1,16 +1,8 @@
 // Whether the roles of a move may do what it does (docs/how-to/move-a-company.md). None needs to be a superuser.
 import { owners } from '@truckroll/contract';
-import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { parseDatabaseUrl } from '@truckroll/postgres';
 import type { Cell } from './cells.ts';
-import { readingFault } from './replicate.ts';
-
-/** Where the other cell's PostgreSQL reads what changes here, with which role and password. */
-export function sourceUrl({ session, url }: Cell): string {
-  const given = session.secret('FROM_DATABASE_URL');
-  if (given === undefined || parseDatabaseUrl(given) !== undefined) return given ?? url;
-  throw new Failure('FROM_DATABASE_URL is no address of a database, such as postgres://user:password@host:5432/truckroll.', EXIT.usage);
-}
+import { cannotRead, sourceUrl, trialFault } from './reading.ts';
 
 export async function problemsOfRights(from: Cell, to: Cell): Promise<string[]> {
   return [...(await problemsOfRole(from)), ...(await problemsOfRole(to)), ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];
@@ -59,8 +51,8 @@ async function problemsOfTarget({ db }: Cell): Promise<string[]> {
 
 /** Before the copy, because the subscription is made after it. */
 export async function problemsOfReading(from: Cell, to: Cell, companyId: string): Promise<string[]> {
-  const fault = await readingFault(to, companyId, sourceUrl(from));
-  return fault === undefined ? [] : [`The other cell's PostgreSQL cannot read here: ${fault}. Correct FROM_DATABASE_URL, its role, or who may connect.`];
+  const fault = await trialFault(from, to, companyId);
+  return fault === undefined ? [] : [`${cannotRead(fault)}.`];
 }
 
 const named = (problems: readonly (readonly [boolean, string])[]): string[] => problems.flatMap(([is, text]) => (is ? [text] : []));

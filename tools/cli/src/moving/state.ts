@@ -3,6 +3,9 @@
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Cell } from './cells.ts';
 
+/** The name of the move's slot, publication and subscription. */
+export const nameOf = (companyId: string): string => `move_${companyId.replaceAll('-', '')}`;
+
 /** In order. */
 const STEPS = ['copying', 'following', 'closing', 'opening', 'clearing', 'moved', 'deleting'] as const;
 export type MoveStep = (typeof STEPS)[number] | 'giving up';
@@ -56,4 +59,10 @@ export function requireArrival(arrival: ArrivalState | undefined, least: Arrival
       'Nothing was changed. Give up with --abort: the company goes on here, as it was when it was frozen.',
     EXIT.refused,
   );
+}
+
+/** Until the connection ends. Throws Failure if another command is at work. */
+export async function alone({ db }: Cell, id: string): Promise<void> {
+  const { rows } = await db.query<{ alone: boolean }>({ text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as alone', values: [nameOf(id)] });
+  if (rows[0]?.alone !== true) throw new Failure(`Another command is moving the company ${id}: wait for its end, or look with --status.`, EXIT.refused);
 }

@@ -70,3 +70,8 @@ export async function tablesWith(db: Queryable, companyId: string): Promise<stri
   }
   return found;
 }
+
+/** The company's own row, which is deleted last. */
+export async function hasCompany(db: Queryable, companyId: string): Promise<boolean> {
+  return (await db.query({ text: 'select from integrations.companies where id = $1', values: [companyId] })).rowCount > 0;
+}
