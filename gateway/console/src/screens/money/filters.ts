@@ -25,21 +25,14 @@ export const dayAfter = (query: URLSearchParams, name: string): string | undefin
 
 /** Faults of the filters in an address, by name. A list with faults sends no request. */
 export function faultsOf(filters: readonly Filter[], query: URLSearchParams): ReadonlyMap<string, string> {
-  const faults = new Map<string, string>();
-  for (const { name, dollars, choices, to } of filters) {
-    const value = query.get(name) ?? '';
-    const last = to && (query.get(to) ?? '');
-    const fault =
-      last !== undefined
-        ? (faultOf(value) ?? faultOf(last, value))
-        : value === ''
-          ? undefined
-          : dollars && centsIn(value) === undefined
-            ? 'Give an amount in dollars, such as 120.50.'
-            : choices?.every(([each]) => each !== value)
-              ? `“${value}” is none of the choices.`
-              : undefined;
-    if (fault !== undefined) faults.set(name, fault);
-  }
-  return faults;
+  const faults = filters.map((filter) => [filter.name, faultIn(filter, query)] as const);
+  return new Map(faults.filter((each): each is [string, string] => each[1] !== undefined));
+}
+
+function faultIn({ name, dollars, choices, to }: Filter, query: URLSearchParams): string | undefined {
+  const value = query.get(name) ?? '';
+  if (to !== undefined) return faultOf(value) ?? faultOf(query.get(to) ?? '', value);
+  if (value === '') return undefined;
+  if (dollars && centsIn(value) === undefined) return 'Give an amount in dollars, such as 120.50.';
+  return choices?.every(([each]) => each !== value) ? `“${value}” is none of the choices.` : undefined;
 }
