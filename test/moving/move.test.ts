@@ -265,7 +265,7 @@ test(
     }
     // Integrations was closed before the last entries were published.
     await rowsOf(here, `update integrations.frozen_companies set passes = '[]'`);
-    // A late entry of this cell names a person who was erased in the other one.
+    // The other cell has erased a person, and an entry that arrives late in this cell has the name.
     await rowsOf(
       there,
       'insert into integrations.erased_people (company_id, kind, id, asked_at, ended_at) values ($1, $2, $3, now(), now())',

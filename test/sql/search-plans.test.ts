@@ -8,15 +8,7 @@ import type { ListRequest } from '../../packages/record-store/src/list-request.t
 import { termsOf } from '../../packages/record-store/src/terms.ts';
 import { accounts } from '../../services/scheduling/src/resources/accounts.ts';
 import { schema } from '../../services/scheduling/src/schema.ts';
-
-interface Node {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  Plans?: Node[];
-}
+import { nodesOf, type PlanNode } from './plan-nodes.ts';
 
 /** Accounts of each of two companies. The second one's rows must not be read. */
 const ACCOUNTS = 30_000;
@@ -53,14 +45,12 @@ afterAll(async () => {
   await drop();
 });
 
-const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-
-async function planOf({ text, values = [] }: { text: string; values?: unknown[] }): Promise<Node[]> {
+async function planOf({ text, values = [] }: { text: string; values?: unknown[] }): Promise<PlanNode[]> {
   if (process.env['PLANS'] !== undefined) {
     const { rows } = await database.query<{ 'QUERY PLAN': string }>({ text: `explain (analyze, costs off, summary off) ${text}`, values });
     process.stdout.write(`${text.replaceAll(/\s+/g, ' ')}\n${rows.map((row) => row['QUERY PLAN']).join('\n')}\n\n`);
   }
-  const { rows } = await database.query<{ 'QUERY PLAN': { Plan: Node }[] }>({ text: `explain (analyze, format json) ${text}`, values });
+  const { rows } = await database.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>({ text: `explain (analyze, format json) ${text}`, values });
   return nodesOf(rows[0]!['QUERY PLAN'][0]!.Plan);
 }
 
@@ -70,7 +60,7 @@ const requestFor = (search: string): ListRequest => ({
 });
 
 /** Rows that a plan reads of tables and indexes. */
-const readBy = (nodes: readonly Node[]): number =>
+const readBy = (nodes: readonly PlanNode[]): number =>
   nodes.filter(({ 'Node Type': type }) => /Scan$/.test(type)).reduce((sum, each) => sum + each['Actual Rows'] * each['Actual Loops'], 0);
 
 test('frequent words that rarely meet are looked for in a bounded part of the list, by its index', async () => {
