@@ -43,7 +43,7 @@ describe('endpoints', () => {
     await page.waitForSelector('#name');
     for (const box of await page.$$('input[name="eventTypes"]')) await box.click();
     await press(page, 'Add endpoint');
-    await shows(page, 'Correct the 3 fields that are marked below.');
+    await shows(page, 'Correct what is marked below.');
     for (const field of ['name', 'url', 'eventTypes']) {
       const [text, described] = await page.evaluate((name) => {
         const owner = document.querySelector(`[aria-describedby~="${name}-error"]`);

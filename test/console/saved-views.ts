@@ -97,8 +97,17 @@ test('a view that is saved again under its name stays shared', async () => {
   await page.waitForSelector('dialog [name="name"]');
   await page.$eval('dialog [name="name"]', (input) => (input as HTMLInputElement).select());
   await page.keyboard.press('Backspace');
+  const focused = page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const seen = new MutationObserver(() => {
+          if (document.querySelector('#name-error')?.textContent === 'Give the view a name.') resolve(document.activeElement?.role);
+        });
+        seen.observe(document.querySelector('dialog')!, { childList: true, characterData: true, subtree: true });
+      }),
+  );
   await press(page, 'Save');
-  await page.waitForFunction(() => document.querySelector('#name-error')?.textContent === 'Give the view a name.');
+  expect(await focused).toBe('alert');
   await page.type('dialog [name="name"]', 'Ours');
   await page.waitForFunction(() => document.querySelector<HTMLInputElement>('dialog [type="checkbox"]')!.checked);
   await press(page, 'Save');

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { notice } from '../state/notice.ts';
 import type { Resource } from '../state/resource.ts';
 import { session } from '../state/session.ts';
@@ -25,8 +25,8 @@ export function Page({ title, days, above, beside, actions, live = [], children 
   const heading = useRef<HTMLHeadingElement>(null);
   const { number, me } = useStore(session);
   const company = me?.company.name;
-  useEffect(() => heading.current?.focus(), [number]);
-  useEffect(() => {
+  useLayoutEffect(() => heading.current?.focus(), [number]);
+  useLayoutEffect(() => {
     // Browsers print it at the top of each page.
     document.title = [title, days, company, 'Truckroll console'].filter((part) => part !== undefined).join(' · ');
   }, [title, days, company]);

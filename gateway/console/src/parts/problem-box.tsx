@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Problem } from '../api/problem.ts';
 
 interface Given {
@@ -14,23 +14,17 @@ interface Given {
 /** The API's error: its message, the fields, and the request id by which the operator can find it. */
 export function ProblemBox({ problem, title, shownElsewhere = [], focus = false }: Given) {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  // Before the user sees it: a later focus would take away what is typed meanwhile.
+  useLayoutEffect(() => {
     if (focus && problem !== undefined) box.current?.focus();
   }, [problem]);
   if (problem === undefined) return null;
   const details = problem.details.filter(({ field }) => field === undefined || !shownElsewhere.includes(baseField(field)));
-  const marked = new Set(problem.details.flatMap(({ field }) => (field === undefined ? [] : [baseField(field)])));
   const allMarked = problem.details.length > 0 && details.length === 0;
   return (
     <div class="problem" role="alert" tabIndex={-1} ref={box}>
       {title && <strong>{title}</strong>}
-      <p>
-        {allMarked
-          ? marked.size === 1
-            ? 'Correct the field that is marked below.'
-            : `Correct the ${marked.size} fields that are marked below.`
-          : problem.message}
-      </p>
+      <p>{allMarked ? 'Correct what is marked below.' : problem.message}</p>
       {details.length > 0 && (
         <ul>
           {details.map(({ field, message }) => (
