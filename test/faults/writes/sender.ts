@@ -45,8 +45,7 @@ function answerOf({ status, headers }: Response, { data, notification, error }: 
     replayed: headers.get('idempotent-replayed') === 'true',
     location: headers.get('location') ?? undefined,
     revision: data?.revision,
-    // An earlier release says no `id` where this one says null.
-    said: data && JSON.stringify([data, { id: null, ...notification }]),
+    said: data && JSON.stringify([data, notification]),
     code: error?.code,
     reason: detail?.reason,
     currentRevision: detail?.current_revision,
