@@ -69,9 +69,10 @@ test('a company in a cell that the gateway does not have is an outage, not an un
 
 const FROZEN = new ApiError('INTERNAL_ERROR', 'frozen', { status: 503, frozen: true });
 
-/** A request of a caller in `home` to an operation that does in each cell what is given. `moves`: where a new look finds the company. */
-function request(given: Readonly<Record<string, () => Promise<Held | void>>>, moves = 'west') {
+/** A request of a caller in `home` to an operation that does in each cell what is given. `looks`: where new looks find the company, the last one again and again. */
+function request(given: Readonly<Record<string, () => Promise<Held | void>>>, ...looks: string[]) {
   const calls: string[] = [];
+  const renew = async ({ principal }: Exchange) => void (principal!.cell = (looks.length > 1 ? looks.shift() : looks[0]) ?? 'west');
   const exchange = { principal: { cell: 'home' } } as unknown as Exchange;
   const handlers = Object.entries(given).map(([cell, work]) => {
     const handle = async (): Promise<Held | void> => {
@@ -80,7 +81,7 @@ function request(given: Readonly<Record<string, () => Promise<Held | void>>>, mo
     };
     return [cell, { limitClass: 'reads', handle } as unknown as CompiledOperation] as const;
   });
-  const operation = acrossCells(new Map<string | undefined, CompiledOperation>(handlers), async ({ principal }) => void (principal!.cell = moves));
+  const operation = acrossCells(new Map<string | undefined, CompiledOperation>(handlers), renew);
   return { calls, exchange, handle: () => operation.handle(exchange, [], Buffer.alloc(0)) };
 }
 const refuse = () => Promise.reject(FROZEN);
@@ -103,7 +104,13 @@ test('a request that a cell refuses goes to the other cell once, if the company 
   expect(twice.calls).toEqual(['home', 'west']);
 });
 
-test('a request for a company that is frozen in its own cell is not sent again, nor one with another error', async () => {
+test('a request that a cell refuses while the company is about to leave it waits for that, and is done once', async () => {
+  const { calls, handle } = request({ home: refuse, west: done }, 'home', 'home', 'west');
+  await handle();
+  expect(calls).toEqual(['home', 'west']);
+});
+
+test('a request for a company that stays frozen in its own cell is refused after a second, and not sent again; another error is refused at once', async () => {
   const frozen = request({ home: refuse, west: done }, 'home');
   await expect(frozen.handle()).rejects.toBe(FROZEN);
   expect(frozen.calls).toEqual(['home']);

@@ -4,7 +4,7 @@ import { ApiError } from '@truckroll/contract';
 import type { AuthenticateRequest, AuthenticateResponse, Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 
 /** Longest time in ms for which requests wait while their company is being switched (decisions §21), and interval between looks. */
-const HOLD_MS = 1000;
+export const HOLD_MS = 1000;
 const LOOK_MS = 25;
 
 /** Asks integrations of one cell. Rejects if it cannot answer. */

@@ -1,7 +1,12 @@
 // Sends requests to the cell of their caller, where several cells share their gateways (docs/adr/0029).
+import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '@truckroll/contract';
+import { HOLD_MS } from '../auth/cells.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { CompiledOperation, Held } from './operation.ts';
+
+/** Interval in ms between looks, at what the gateway remembers, for the cell of a company that is frozen. */
+const LOOK_MS = 50;
 
 /** An operation that is compiled for each cell as one, whose requests go to the caller's. `renew` authenticates again, past caches. */
 export function acrossCells(cells: ReadonlyMap<string | undefined, CompiledOperation>, renew: (exchange: Exchange) => Promise<void>): CompiledOperation {
@@ -28,10 +33,12 @@ export function acrossCells(cells: ReadonlyMap<string | undefined, CompiledOpera
         return await handle(exchange, values, body);
       } catch (error) {
         if (!(error instanceof ApiError) || !error.frozen) throw error;
-        // Nothing was stored. The company may have left the cell.
-        await renew(exchange);
-        if (cellOf(exchange) === cell) throw error;
-        return await handle(exchange, values, body);
+        // Nothing was stored. The company may have left the cell, or be about to.
+        for (const until = performance.now() + HOLD_MS; ; await delay(LOOK_MS)) {
+          await renew(exchange);
+          if (cellOf(exchange) !== cell) return await handle(exchange, values, body);
+          if (performance.now() + LOOK_MS > until) throw error;
+        }
       }
     },
   };
