@@ -91,11 +91,18 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       const strangers = new Strangers({ perMinute: config.unknownKeysPerMinute, metrics });
       const authentication = createAuthentication({ principals, verifyToken: tokenVerifier(config), strangers });
       const heldCallers = new HeldCallers(authentication);
+      const slots = createPollSlots(redis);
+      const feeds = mapOf(cells, (services) => {
+        const clients = feedClients(services.channels);
+        const polls = new HeldPolls((owner, awaited) => clients.get(owner)!.findChanged({ awaited }), slots);
+        stopping.addEventListener('abort', () => polls.release());
+        return { services, polls };
+      });
       const revocations = {
         onInvalidation(invalidation: Invalidation) {
           principals.forget(invalidation);
           heldCallers.revoked(invalidation);
-          if (invalidation.kind === 'company' && cells.size > 1) for (const { polls } of contexts.values()) polls.wake(invalidation.id);
+          if (invalidation.kind === 'company' && cells.size > 1) for (const { polls } of feeds.values()) polls.wake(invalidation.id);
         },
         onGap() {
           principals.forgetAll();
@@ -146,13 +153,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         base,
         compresses: config.compressData,
       };
-      const slots = createPollSlots(redis);
-      const contexts = mapOf(cells, (services): ChangesContext => {
-        const clients = feedClients(services.channels);
-        const polls = new HeldPolls((owner, awaited) => clients.get(owner)!.findChanged({ awaited }), slots);
-        stopping.addEventListener('abort', () => polls.release());
-        return { ...shared, services, polls };
-      });
+      const contexts = mapOf(feeds, (feed): ChangesContext => ({ ...shared, ...feed }));
       const compile = (operation: Operation, context: ChangesContext): CompiledOperation =>
         compileChanges(operation, context) ?? compileSummary(operation, context) ?? compileOperation(operation, context);
       const version = description.info['x-release'];
