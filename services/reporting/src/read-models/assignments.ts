@@ -5,6 +5,7 @@ import { recordReadModel } from './record-read-model.ts';
 export const assignments = recordReadModel<Assignment>({
   topic: topics.assignments,
   path: 'job-assignments',
+  table: 'assignments',
   part: 'jobs',
   jobColumn: 'job_id',
   columns: {

@@ -18,6 +18,8 @@ export interface ReadModelColumn<R> {
 export interface RecordReadModelDefinition<R> {
   topic: TopicDefinition;
   path: string;
+  /** The path unless given. */
+  table?: string;
   version?: number;
   /** Column with the job whose figures depend on the record. */
   jobColumn?: string;
@@ -35,13 +37,13 @@ export interface RecordReadModel extends ReadModel {
 export function recordReadModel<R extends { id: string }>({
   topic,
   path,
+  table = path,
   version = 1,
   jobColumn,
   part,
   columns,
 }: RecordReadModelDefinition<R>): RecordReadModel {
   const { record } = resource(path);
-  const table = path.replace('job-', '');
   const decode = (payload: Buffer): R => codec(record.typeName).decode(payload) as R;
   const names = Object.keys(columns);
   const compared = names.filter((name) => columns[name]?.followsNames === undefined);
