@@ -23,7 +23,6 @@ export const ACROSS_COMPANIES: readonly Exception[] = [
       'services/integrations/src/webhooks/queue/recover.ts next_webhook_recovery': ['webhook_endpoints e'],
       'services/integrations/src/webhooks/queue/recover.ts send_resumed_webhooks': ['webhook_endpoints e'],
       'services/integrations/src/webhooks/queue/replay.ts next_webhook_replay': ['webhook_endpoints e'],
-      'services/reporting/src/jobs/every-job.ts fillIn': ['jobs j'],
       'services/reporting/src/read-models/rebuild.ts removeOlderThan': '*',
       'services/reporting/src/jobs/after-settings.ts companies_to_refresh': ['financials_to_refresh'],
       'services/reporting/src/sums/task.ts begin_sums': ['companies c'],

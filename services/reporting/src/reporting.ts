@@ -20,7 +20,6 @@ import type { ReportingConfig } from './config.ts';
 import { namesInJobs } from './read-models/erase-names.ts';
 import { readModelAdmin } from './read-models/admin.ts';
 import { readModelSubscriptions } from './read-models/index.ts';
-import { financialsForEveryJob } from './jobs/every-job.ts';
 import { freshnessMetrics } from './freshness/metrics.ts';
 import { appliedTo, followProgress, places } from './freshness/progress.ts';
 import { projections } from './projections.ts';
@@ -50,7 +49,6 @@ export function createReporting(config: ReportingConfig): Service {
       background(names);
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, reached, places: () => places(database), log, metrics });
       background(subscriber);
-      background(financialsForEveryJob(database, log));
       background(freshnessMetrics(database, log, metrics));
       background(sums);
       server.recordOperators(publishOperatorCalls(database, SCHEMA));

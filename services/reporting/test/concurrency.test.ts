@@ -10,10 +10,8 @@ import { silentLog } from '@truckroll/telemetry';
 import { mustWait, openFreshDatabase, whileOpen } from '@truckroll/testing';
 import { applyTo } from '../src/read-models/read-model.ts';
 import { invoices } from '../src/read-models/invoices.ts';
-import { jobs } from '../src/read-models/jobs.ts';
 import { payments } from '../src/read-models/payments.ts';
 import { removeOlderThan } from '../src/read-models/rebuild.ts';
-import { fillIn } from '../src/jobs/every-job.ts';
 import { reportHandlers } from '../src/reports/handlers.ts';
 import { jobFinancials } from '../src/resources/job-financials.ts';
 import { transactionSettings, schema } from '../src/schema.ts';
@@ -92,18 +90,6 @@ describe('a financial', () => {
       () => database.transaction((tx) => apply(tx, company, invoices, 'invoices', invoice(id, 700))),
     );
     expect(await totals(id)).toMatchObject(EXPECTED);
-  });
-
-  test('keeps the costs of a line that is being imported while financials of all jobs are made', async () => {
-    const known = job();
-    await database.transaction((tx) => apply(tx, company, jobs, 'jobs', known));
-    await database.query({ text: 'delete from job_financials where company_id = $1', values: [company] });
-    await whileOpen(
-      database,
-      (tx) => store(tx, financials(known['id'], 300)),
-      () => fillIn(database),
-    );
-    expect(await totals(known['id'])).toMatchObject({ total_cost_cents: 300 });
   });
 });
 

@@ -8,7 +8,6 @@ import { checkStored } from '../../../packages/record-store/src/check-stored.ts'
 import { applyTo, type ReadModel } from '../src/read-models/read-model.ts';
 import { invoices } from '../src/read-models/invoices.ts';
 import { jobs } from '../src/read-models/jobs.ts';
-import { fillIn } from '../src/jobs/every-job.ts';
 import { jobFinancials } from '../src/resources/job-financials.ts';
 import { tables } from '../src/resources/index.ts';
 import { transactionSettings, schema } from '../src/schema.ts';
@@ -83,36 +82,6 @@ test('lists the invoices of a job by time of issue, then of creation, then by id
   await applyLines(company, invoices, 'invoices', ...fields.map((own, i) => ({ ...invoice(known['id'], 1), id: ids[i], ...own })));
   const { invoices: shown } = await detail(company, known['id']);
   expect(shown.map(({ id }: Line) => ids.indexOf(id))).toEqual([3, 4, 2, 1, 0]);
-});
-
-test('creates the financials of jobs known to an earlier release, once', async () => {
-  const company = randomUUID();
-  const known = Array.from({ length: 3 }, () => job());
-  await applyLines(company, jobs, 'jobs', ...known);
-  await importLines(database, company, financials(known[0]!['id'], 5));
-  await database.query({
-    text: 'delete from job_financials where company_id = $1 and id = any($2::uuid[])',
-    values: [company, known.slice(1).map(({ id }) => id)],
-  });
-  expect(await fillIn(database)).toBe(2);
-  expect(await fillIn(database)).toBe(0);
-  expect((await list(company)).map(({ id, cost_entries }) => [id, cost_entries.length]).sort()).toEqual(known.map(({ id }, i) => [id, i === 0 ? 1 : 0]).sort());
-});
-
-test('creates the financials of more jobs than fit into one page', async () => {
-  const company = randomUUID();
-  await applyLines(company, jobs, 'jobs', ...Array.from({ length: 501 }, () => job()));
-  await database.query({ text: 'delete from job_financials where company_id = $1', values: [company] });
-  expect(await fillIn(database)).toBe(501);
-  expect((await database.query({ text: 'select from job_financials where company_id = $1', values: [company] })).rowCount).toBe(501);
-});
-
-test('creates the financials of a job known to an earlier release as soon as another record of the job arrives', async () => {
-  const [company, known] = [randomUUID(), job()];
-  await applyLines(company, jobs, 'jobs', known);
-  await database.query({ text: 'delete from job_financials where company_id = $1', values: [company] });
-  await applyLines(company, invoices, 'invoices', invoice(known['id'], 700));
-  expect(await detail(company, known['id'])).toMatchObject({ totals: { revenue_cents: 700 }, costing: NOT_RECORDED });
 });
 
 test('takes an invoice off its job when it moves to another one, or to none', async () => {

@@ -6,27 +6,13 @@ import { readSources, sourcesOf, type ReadModels, type Sources } from './sources
 import { reportDate, totalsOf } from './totals.ts';
 
 export async function deriveFinancials(tx: Transaction, companyId: string, batch: readonly Changed<JobFinancials>[]): Promise<ReadonlyMap<string, Derived>> {
-  const readModels = await readSources(
-    tx,
-    companyId,
-    batch.map(({ id }) => id),
-  );
-  return derivedFinancials(batch, readModels);
+  const ids = batch.map(({ id }) => id);
+  return derivedFinancials(batch, await readSources(tx, companyId, ids));
 }
 
-/** Computes the derived fields from read models already loaded. Calls `seen` with each recorded financial and its sources. */
-export function derivedFinancials(
-  batch: readonly Changed<JobFinancials>[],
-  readModels: ReadModels,
-  seen?: (recorded: JobFinancials, sources: Sources) => void,
-): ReadonlyMap<string, Derived> {
-  return new Map(
-    batch.map(({ id, record }) => {
-      const sources = sourcesOf(readModels, id);
-      seen?.(record, sources);
-      return [id, derivedFields(record, sources, readModels.settings)];
-    }),
-  );
+/** From read models already loaded. */
+export function derivedFinancials(batch: readonly Changed<JobFinancials>[], readModels: ReadModels): ReadonlyMap<string, Derived> {
+  return new Map(batch.map(({ id, record }) => [id, derivedFields(record, sourcesOf(readModels, id), readModels.settings)]));
 }
 
 type Derived = Pick<JobFinancials, (typeof DERIVED_FIELDS)[number]>;

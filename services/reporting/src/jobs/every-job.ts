@@ -1,20 +1,16 @@
 // Every job has a job financial as soon as the job is known (decisions §12). If no line was imported, a default line is stored.
 import { setImmediate as turn } from 'node:timers/promises';
 import { CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
-import { binaryArrays, notFreezing, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
-import { PeriodicTask, handled, type BackgroundPart } from '@truckroll/process';
-import { DERIVED_TOGETHER, lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
-import type { Logger } from '@truckroll/telemetry';
+import { binaryArrays, type Queryable, type Transaction } from '@truckroll/postgres';
+import { handled } from '@truckroll/process';
+import { DERIVED_TOGETHER, refreshRecords, upsertRecords } from '@truckroll/record-store';
 import { jobFactOf, storeJobFacts, type JobFact } from '../facts/jobs.ts';
 import { jobFinancials } from '../resources/job-financials.ts';
 import { derivedFinancials } from '../financials/derive.ts';
-import { readSources } from '../financials/sources.ts';
+import { readSources, sourcesOf } from '../financials/sources.ts';
 
 /** Jobs per query: while PostgreSQL answers one, the results of another are processed here. */
 const AT_ONCE = 250;
-/** Jobs per page of fillIn, with one transaction per company. */
-const CHUNK = 500;
-const EVERY_MS = 60_000;
 
 /** The recorded part for a job without an imported line; all else is derived. */
 function unrecorded(id: string): JobFinancials {
@@ -26,17 +22,6 @@ function unrecorded(id: string): JobFinancials {
     job_type_included: true,
   };
   return { ...nothing, id, costing, currency: 'USD' };
-}
-
-/** Refreshes the financials of jobs and creates missing ones. The company is locked. */
-export async function refreshFinancials(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<void> {
-  const made = new Set(await makeMissing(tx, companyId, jobIds));
-  await refreshRecords(
-    tx,
-    jobFinancials,
-    companyId,
-    jobIds.filter((id) => !made.has(id)),
-  );
 }
 
 export interface JobsToRefresh {
@@ -56,32 +41,28 @@ export async function refreshJobs(tx: Transaction, companyId: string, { jobs, be
     for (const id of ids) done.add(id);
     for (let first = 0; first < ids.length; first += DERIVED_TOGETHER) {
       const held = ids.slice(first, first + DERIVED_TOGETHER);
-      const refreshing: Promise<string[]>[] = [];
+      const refreshing: Promise<void>[] = [];
       for (let start = 0; start < held.length; start += AT_ONCE) {
         // Sends each chunk in a packet by itself; otherwise PostgreSQL returns all results together.
         if (start > 0) await turn();
         refreshing.push(handled(refreshSome(tx, companyId, held.slice(start, start + AT_ONCE))));
       }
-      const absent = await Promise.all(refreshing);
-      if (!arrived) await makeMissing(tx, companyId, absent.flat());
+      await Promise.all(refreshing);
     }
   };
   await refresh(jobs);
   await refresh((await before) ?? []);
 }
 
-/** For at most DERIVED_TOGETHER jobs. Resolves to those without a job financial. */
-async function refreshSome(tx: Transaction, companyId: string, ids: readonly string[]): Promise<string[]> {
+/** For at most DERIVED_TOGETHER jobs; those that have not arrived yet have no job financial. */
+async function refreshSome(tx: Transaction, companyId: string, ids: readonly string[]): Promise<void> {
   const facts: JobFact[] = [];
-  const found = new Set<string>();
   const observed: typeof jobFinancials = {
     ...jobFinancials,
     async derive(_tx, _companyId, batch) {
-      return derivedFinancials(batch, await sources, (recorded, of) => {
-        found.add(recorded.id);
-        const fact = jobFactOf(recorded, of);
-        if (fact !== undefined) facts.push(fact);
-      });
+      const readModels = await sources;
+      facts.push(...batch.flatMap(({ id, record }) => jobFactOf(record, sourcesOf(readModels, id)) ?? []));
+      return derivedFinancials(batch, readModels);
     },
   };
   const refreshed = handled(refreshRecords(tx, observed, companyId, ids));
@@ -89,7 +70,6 @@ async function refreshSome(tx: Transaction, companyId: string, ids: readonly str
   const sources = handled(readSources(tx, companyId, ids));
   await Promise.all([refreshed, sources]);
   await storeJobFacts(tx, companyId, ids, facts);
-  return ids.filter((id) => !found.has(id));
 }
 
 /** Removes the financials of removed jobs, unless a line was imported. The company is locked. */
@@ -104,7 +84,6 @@ export async function dropUnrecorded(tx: Queryable, companyId: string, jobIds: r
 
 /** Creates missing job financials, including their facts; returns the ids of those jobs. */
 async function makeMissing(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<string[]> {
-  if (jobIds.length === 0) return [];
   const { rows } = await tx.query<{ id: string }>({
     name: 'jobs_without_financials',
     text: `select distinct j.id from unnest($2::uuid[]) u(id) join jobs j on j.company_id = $1 and j.id = u.id
@@ -114,43 +93,4 @@ async function makeMissing(tx: Transaction, companyId: string, jobIds: readonly 
   const missing = rows.map(({ id }) => id);
   if (missing.length > 0) await upsertRecords(tx, jobFinancials, companyId, missing.map(unrecorded));
   return missing;
-}
-
-/** Creates missing job financials of older jobs in the background. Repeats, as long as a replica of an earlier release may still store jobs. */
-export function financialsForEveryJob(database: Database, log: Logger): BackgroundPart {
-  const round = async (signal: AbortSignal): Promise<void> => {
-    const made = await fillIn(database, signal);
-    if (made > 0) log.info({ made }, 'created missing job financials');
-  };
-  const failed = (err: unknown): void => log.warn({ err }, 'cannot create missing job financials; trying again in a minute');
-  return new PeriodicTask(EVERY_MS, round, failed).asPart('financials for every job');
-}
-
-/** Walks all jobs once, in key order. Resolves to the number of job financials created. */
-export async function fillIn(database: Database, signal?: AbortSignal): Promise<number> {
-  let made = 0;
-  for (let after: { company_id: string; id: string } | undefined; ; ) {
-    signal?.throwIfAborted();
-    const { rows } = await database.query<{ company_id: string; id: string }>({
-      text: `select j.company_id, j.id from jobs j left join job_financials f on f.company_id = j.company_id and f.id = j.id
-        where f.id is null and ${notFreezing('j.company_id')} and ($1::uuid is null or (j.company_id, j.id) > ($1, $2::uuid)) order by j.company_id, j.id limit ${CHUNK}`,
-      values: [after?.company_id ?? null, after?.id ?? null],
-    });
-    for (const [companyId, jobs] of Map.groupBy(rows, (row) => row.company_id)) {
-      await database.transaction(
-        async (tx) => {
-          await lockCompany(tx, companyId);
-          await refreshFinancials(
-            tx,
-            companyId,
-            jobs.map(({ id }) => id),
-          );
-        },
-        { retryContention: true },
-      );
-    }
-    made += rows.length;
-    after = rows.at(-1);
-    if (rows.length < CHUNK) return made;
-  }
 }
