@@ -1,6 +1,6 @@
 import { CostCategory, type CostEntry, type JobInvoice } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import fc from 'fast-check';
-import { checkCosts, reportDate, totalsOf } from '../src/financials/totals.ts';
+import { checkCosts, reportedAt, totalsOf } from '../src/financials/totals.ts';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 const invoice = (fields: Partial<JobInvoice>): JobInvoice => ({
@@ -71,24 +71,11 @@ test('names a sum beyond the range of cents and never rounds it', () => {
   expect(checkCosts([cost(CostCategory.PARTS, MOST), cost(CostCategory.LABOR, -1)])).toEqual([]);
 });
 
-describe('a job is reported on', () => {
-  // 03:00 UTC of 2 March is still 1 March in Chicago.
-  const at = (text: string): number => Date.parse(text) * 1000;
-  const dates = { created_at: at('2026-01-01T12:00:00Z'), completed_at: at('2026-02-01T12:00:00Z') };
-  const on = (invoices: readonly JobInvoice[], job = dates as Parameters<typeof reportDate>[1]) => reportDate(invoices, job, 'America/Chicago');
-
-  test('the company-local date of its first counted invoice', () => {
-    const invoices = [
-      invoice({ issued_at: at('2026-03-05T12:00:00Z') }),
-      invoice({ status: 'INVOICE_STATUS_PAID', issued_at: at('2026-03-02T03:00:00Z') }),
-      invoice({ status: 'INVOICE_STATUS_VOIDED', issued_at: at('2026-01-05T12:00:00Z') }),
-    ];
-    expect(on(invoices)).toEqual({ date: '2026-03-01', basis: 'REPORT_DATE_BASIS_INVOICE_ISSUED' });
-  });
-
-  test('the date of its completion if no counted invoice was issued, or of its creation if it is not complete', () => {
-    const drafts = [invoice({ status: 'INVOICE_STATUS_DRAFT', issued_at: at('2026-03-05T12:00:00Z') }), invoice({})];
-    expect(on(drafts)).toEqual({ date: '2026-02-01', basis: 'REPORT_DATE_BASIS_JOB_COMPLETED' });
-    expect(on(drafts, { ...dates, completed_at: null })).toEqual({ date: '2026-01-01', basis: 'REPORT_DATE_BASIS_JOB_CREATED' });
-  });
+test.each([
+  ['its first invoice that counts', 30, 'INVOICE_ISSUED', { VOIDED: 10, DRAFT: 20, PAID: 50, OPEN: 30 }, 2],
+  ['its completion without an invoice that was issued and counts', 2, 'JOB_COMPLETED', { VOIDED: 10, OPEN: null }, 2],
+  ['its creation until it is complete', 1, 'JOB_CREATED', { DRAFT: 20 }, null],
+])('a job counts at the time of %s', (_, at, basis, issued, completed_at) => {
+  const invoices = Object.entries(issued).map(([status, issued_at]) => invoice({ status: `INVOICE_STATUS_${status}` as JobInvoice['status'], issued_at }));
+  expect(reportedAt(invoices, { created_at: 1, completed_at })).toEqual({ at, basis: `REPORT_DATE_BASIS_${basis}` });
 });

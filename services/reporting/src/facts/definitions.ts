@@ -1,4 +1,5 @@
 // The measures and dimensions of each report's sums, defined only here (decisions §2).
+import { JOB_SUMS } from '../financials/totals.ts';
 
 /**
  * Version of all sums. Raise it by one when a report gains a dimension or measure, or when the rule for one changes, and add that one to
@@ -41,11 +42,15 @@ export interface SummaryDefinition {
   since?: Readonly<Record<string, Since>>;
 }
 
-const JOB_COLUMNS = `1 as job_count, revenue_cents, labor_cost_cents, parts_cost_cents, equipment_cost_cents, misc_cost_cents, other_cost_cents`;
-const JOB_MEASURES = {
-  counts: ['job_count'],
-  cents: ['revenue_cents', 'labor_cost_cents', 'parts_cost_cents', 'equipment_cost_cents', 'misc_cost_cents', 'other_cost_cents'],
-};
+/** A report of a company, whose days are those of its time zone. */
+export interface CompanyReport {
+  summary: SummaryDefinition;
+  companyId: string;
+  timeZone: string;
+}
+
+const JOB_COLUMNS = `1 as job_count, ${JOB_SUMS.join(', ')}`;
+const JOB_MEASURES = { counts: ['job_count'], cents: JOB_SUMS };
 
 export const INVOICES: SummaryDefinition = {
   name: 'invoice',

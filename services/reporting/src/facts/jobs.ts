@@ -1,26 +1,14 @@
 // What a job adds to both job reports (decisions §2). Stored in job_facts, because its costs are in a message that SQL cannot read.
-import { resource } from '@truckroll/contract';
-import { CostCategory, JobFinancials, type CostEntry } from '@truckroll/contract/gen/reporting/v1/job_financials';
+import { resource, sumOfCents } from '@truckroll/contract';
+import { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { arrayOf, binaryArrays, type ArrayType, type Queryable, type Transaction } from '@truckroll/postgres';
 import { readSources, sourcesOf, type Sources } from '../financials/sources.ts';
 import { standingOfJob } from './standing.ts';
-import { isCounted } from '../financials/totals.ts';
-import { plus, type Amount } from './amounts.ts';
-
-const COSTS = ['labor_cost_cents', 'parts_cost_cents', 'equipment_cost_cents', 'misc_cost_cents', 'other_cost_cents'] as const;
-type CostColumn = (typeof COSTS)[number];
-
-const COLUMN: Partial<Record<CostCategory, CostColumn>> = {
-  [CostCategory.LABOR]: 'labor_cost_cents',
-  [CostCategory.PARTS]: 'parts_cost_cents',
-  [CostCategory.EQUIPMENT]: 'equipment_cost_cents',
-  [CostCategory.MISC]: 'misc_cost_cents',
-  [CostCategory.OTHER]: 'other_cost_cents',
-};
+import { JOB_SUMS, reportedAt, summandsOf, type JobSum } from '../financials/totals.ts';
 
 const classSpellings = resource('jobs').record.byName.get('job_class')?.enum?.spellings;
 
-export interface JobFact extends Record<CostColumn | 'revenue_cents', Amount> {
+export interface JobFact extends Record<JobSum, number | bigint> {
   id: string;
   reported_at: number;
   account: string | null;
@@ -37,30 +25,19 @@ export function jobFactOf(recorded: JobFinancials, { job, invoices, participants
   const { account, business_unit, job_type, job_class, created_at } = job ?? recorded;
   const standing = standingOfJob({ costing, job_type });
   if (standing === undefined) return undefined;
-  const counted = invoices.filter(isCounted);
-  const issued = counted.flatMap(({ issued_at }) => issued_at ?? []);
+  const summands = summandsOf(invoices, recorded.cost_entries);
+  const exact = (name: JobSum, cents = summands.get(name) ?? []): number | bigint => sumOfCents(cents) ?? cents.reduce((sum, value) => sum + BigInt(value), 0n);
   return {
     id: recorded.id,
-    reported_at: issued.length > 0 ? Math.min(...issued) : (job?.completed_at ?? created_at),
+    reported_at: reportedAt(invoices, { created_at, completed_at: job?.completed_at ?? null }).at,
     account: account?.id ?? null,
     business_unit: business_unit?.id ?? null,
     job_type: job_type?.id ?? null,
     job_class: job_class == null ? null : (classSpellings?.get(job_class) ?? null),
     standing,
     members: participants.map(({ id }) => id),
-    revenue_cents: counted.reduce<Amount>((sum, { subtotal_cents }) => plus(sum, subtotal_cents), 0),
-    ...costsOf(recorded.cost_entries),
+    ...(Object.fromEntries(JOB_SUMS.map((name) => [name, exact(name)])) as Record<JobSum, number | bigint>),
   };
-}
-
-/** Exact, however many entries there are. */
-function costsOf(entries: readonly CostEntry[]): Record<CostColumn, Amount> {
-  const sums: Record<CostColumn, Amount> = { labor_cost_cents: 0, parts_cost_cents: 0, equipment_cost_cents: 0, misc_cost_cents: 0, other_cost_cents: 0 };
-  for (const { category, total_cents } of entries) {
-    const column = COLUMN[category];
-    if (column !== undefined) sums[column] = plus(sums[column], total_cents);
-  }
-  return sums;
 }
 
 /** Computes facts from the current read models. */
@@ -102,8 +79,6 @@ export async function storeJobFacts(tx: Queryable, companyId: string, ids: reado
   await Promise.all([dropped, stored]);
 }
 
-const CENTS = ['revenue_cents', ...COSTS] as const;
-
 /** Column of job_facts → its value. Members are passed as the text of an array, because unnest takes no array of arrays. */
 const COLUMNS: Readonly<Record<string, { type: ArrayType; of: (fact: JobFact) => string | number | bigint | null }>> = {
   id: { type: 'uuid', of: ({ id }) => id },
@@ -114,7 +89,7 @@ const COLUMNS: Readonly<Record<string, { type: ArrayType; of: (fact: JobFact) =>
   job_class: { type: 'text', of: ({ job_class }) => job_class },
   standing: { type: 'text', of: ({ standing }) => standing },
   members: { type: 'text', of: ({ members }) => `{${members.join()}}` },
-  ...Object.fromEntries(CENTS.map((name) => [name, { type: 'numeric' as const, of: (fact: JobFact) => fact[name] }])),
+  ...Object.fromEntries(JOB_SUMS.map((name) => [name, { type: 'numeric' as const, of: (fact: JobFact) => fact[name] }])),
 };
 const NAMES = Object.keys(COLUMNS);
 const VALUES = NAMES.map((name) => (name === 'members' ? 'members::uuid[]' : name));

@@ -1,9 +1,10 @@
 // Job financials follow jobs, assignments, invoices and company settings: a transaction that changes one here refreshes the affected jobs.
+import { countedDay, formatDate } from '@truckroll/contract';
 import type { JobFinancials, JobInvoice } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import type { Transaction } from '@truckroll/postgres';
 import { LARGEST_RECORD, type Changed } from '@truckroll/record-store';
 import { readSources, sourcesOf, type ReadModels, type Sources } from './sources.ts';
-import { reportDate, totalsOf } from './totals.ts';
+import { reportedAt, totalsOf } from './totals.ts';
 
 export async function deriveFinancials(tx: Transaction, companyId: string, batch: readonly Changed<JobFinancials>[]): Promise<ReadonlyMap<string, Derived>> {
   const ids = batch.map(({ id }) => id);
@@ -42,7 +43,7 @@ function derivedFields(recorded: JobFinancials, { job, invoices, participants }:
   const { number, account, location_id, business_unit, job_type, job_class, created_at } = job ?? recorded;
   const totals = totalsOf(invoices, recorded.cost_entries);
   const shown = firstInvoices(invoices);
-  const { date, basis } = reportDate(invoices, { created_at, completed_at: job?.completed_at ?? null }, settings.time_zone);
+  const { at, basis } = reportedAt(invoices, { created_at, completed_at: job?.completed_at ?? null });
   return {
     number,
     account,
@@ -52,7 +53,7 @@ function derivedFields(recorded: JobFinancials, { job, invoices, participants }:
     job_class: job_class ?? null,
     created_at,
     participants: [...participants],
-    report_date: date,
+    report_date: formatDate(countedDay(at, settings.time_zone)),
     report_date_basis: basis,
     costing: recorded.costing && { ...recorded.costing, enabled: settings.costing_enabled },
     // A financial without totals is not shown: see unshown.ts.

@@ -1,37 +1,38 @@
 // Revenue, cost and profit of a job (decisions §2). Pure.
-import { countedDay, formatDate, margin, sumOfCents, type JsonProblem } from '@truckroll/contract';
+import { margin, sumOfCents, type JsonProblem } from '@truckroll/contract';
 import { InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
 import { CostCategory, ReportDateBasis, type CostEntry, type JobInvoice, type JobTotals } from '@truckroll/contract/gen/reporting/v1/job_financials';
 
 /** Invoices with these statuses are revenue and can date the job. */
 const COUNTED: readonly JobInvoice['status'][] = [InvoiceStatus.OPEN, InvoiceStatus.PAID];
 
-export const isCounted = ({ status }: Pick<JobInvoice, 'status'>): boolean => COUNTED.includes(status);
+const isCounted = ({ status }: Pick<JobInvoice, 'status'>): boolean => COUNTED.includes(status);
 
-const COLUMN: Partial<Record<CostEntry['category'], keyof JobTotals>> = {
+/** A job's sums of cents, from which its other figures follow. */
+export const JOB_SUMS = ['labor_cost_cents', 'parts_cost_cents', 'equipment_cost_cents', 'misc_cost_cents', 'other_cost_cents', 'revenue_cents'] as const;
+export type JobSum = (typeof JOB_SUMS)[number];
+
+const COLUMN: Partial<Record<CostEntry['category'], JobSum>> = {
   [CostCategory.LABOR]: 'labor_cost_cents',
   [CostCategory.PARTS]: 'parts_cost_cents',
   [CostCategory.EQUIPMENT]: 'equipment_cost_cents',
   [CostCategory.MISC]: 'misc_cost_cents',
   [CostCategory.OTHER]: 'other_cost_cents',
 };
-const COST_COLUMNS = Object.values(COLUMN);
+
+/** What each sum adds up. Costs of unknown categories are in none. */
+export function summandsOf(invoices: readonly JobInvoice[], costs: readonly CostEntry[]): ReadonlyMap<JobSum, readonly number[]> {
+  const cents = new Map<JobSum | undefined, number[]>(JOB_SUMS.map((name) => [name, []]));
+  for (const { category, total_cents } of costs) cents.get(COLUMN[category])?.push(total_cents);
+  for (const { subtotal_cents } of invoices.filter(isCounted)) cents.get('revenue_cents')?.push(subtotal_cents);
+  return cents as ReadonlyMap<JobSum, readonly number[]>;
+}
 
 /** A job's totals, or the name of the total that is beyond ±(2^53−1): sums are never rounded. */
 export function totalsOf(invoices: readonly JobInvoice[], costs: readonly CostEntry[]): JobTotals | { beyond: keyof JobTotals } {
-  const cents = new Map<keyof JobTotals, number[]>(COST_COLUMNS.map((column) => [column, []]));
-  for (const { category, total_cents } of costs) cents.get(COLUMN[category] as keyof JobTotals)?.push(total_cents);
-  const counted = invoices.filter(isCounted);
-  cents.set(
-    'revenue_cents',
-    counted.map(({ subtotal_cents }) => subtotal_cents),
-  );
-  cents.set(
-    'total_cost_cents',
-    costs.flatMap(({ category, total_cents }) => (COLUMN[category] === undefined ? [] : total_cents)),
-  );
   const totals = {} as JobTotals;
-  for (const [name, values] of cents) {
+  const all = costs.flatMap(({ category, total_cents }) => (COLUMN[category] === undefined ? [] : total_cents));
+  for (const [name, values] of [...summandsOf(invoices, costs), ['total_cost_cents', all] as const]) {
     const sum = sumOfCents(values);
     if (sum === undefined) return { beyond: name };
     totals[name] = sum;
@@ -47,16 +48,15 @@ export function checkCosts(costs: readonly CostEntry[]): JsonProblem[] {
   return [{ field: 'cost_entries', code: 'OUT_OF_RANGE', message: 'Their sums must be within ±9007199254740991.' }];
 }
 
-export interface Dates {
+interface Dates {
   created_at: number;
   completed_at: number | null;
 }
 
-/** The company-local date that a job is reported under, and which event it comes from. */
-export function reportDate(invoices: readonly JobInvoice[], job: Dates, timeZone: string): { date: string; basis: ReportDateBasis } {
+/** When a job counts, and which event that comes from. */
+export function reportedAt(invoices: readonly JobInvoice[], job: Dates): { at: number; basis: ReportDateBasis } {
   const issued = invoices.filter(isCounted).flatMap(({ issued_at }) => issued_at ?? []);
-  const on = (micros: number): string => formatDate(countedDay(micros, timeZone));
-  if (issued.length > 0) return { date: on(Math.min(...issued)), basis: ReportDateBasis.INVOICE_ISSUED };
-  if (job.completed_at !== null) return { date: on(job.completed_at), basis: ReportDateBasis.JOB_COMPLETED };
-  return { date: on(job.created_at), basis: ReportDateBasis.JOB_CREATED };
+  if (issued.length > 0) return { at: Math.min(...issued), basis: ReportDateBasis.INVOICE_ISSUED };
+  if (job.completed_at !== null) return { at: job.completed_at, basis: ReportDateBasis.JOB_COMPLETED };
+  return { at: job.created_at, basis: ReportDateBasis.JOB_CREATED };
 }
