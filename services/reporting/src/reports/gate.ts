@@ -1,9 +1,9 @@
 // Refuses reports with 503 while too many facts are due, or while rows of the read models lack what is new in this release (docs/adr/0021).
-import { ApiError, formatInstant, startOfLocalDate } from '@truckroll/contract';
+import { ApiError, formatInstant, startOfDay } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 import { countBehind } from '@truckroll/record-store';
 import { factsWhere } from '../facts/definitions.ts';
-import { dateOf, type Period } from './periods.ts';
+import type { Period } from './periods.ts';
 import { RETRY_AFTER } from './settings.ts';
 import type { ReportQuestion } from './sources.ts';
 
@@ -30,7 +30,7 @@ export async function passGate(db: Queryable, question: ReportQuestion, range: P
   }
   const stretches = question.due.stretches(range.start, range.end);
   if (stretches.length === 0 || question.standings.length === 0) return;
-  const instants = (days: readonly number[]): string[] => days.map((day) => formatInstant(startOfLocalDate(dateOf(day), question.timeZone)));
+  const instants = (days: readonly number[]): string[] => days.map((day) => formatInstant(startOfDay(day, question.timeZone)));
   const { rows } = await db.query<{ facts: number }>({
     name: `facts_due_of_${question.summary.name}`,
     text: `select count(*) as facts from (select from unnest($2::timestamptz[], $3::timestamptz[]) d(start, until)

@@ -1,4 +1,4 @@
-import { ApiError, codec, parseDate, shapeNamed, type BucketName, type Field } from '@truckroll/contract';
+import { ApiError, codec, shapeNamed, type BucketName, type Field } from '@truckroll/contract';
 import type { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
 import type { Handlers } from '@truckroll/grpc';
 import type { Database, Transaction } from '@truckroll/postgres';
@@ -8,7 +8,7 @@ import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, type SummaryDefinitio
 import { dueOf } from '../sums/due.ts';
 import { neededVersion, passGate } from './gate.ts';
 import { labelsOf } from './labels.ts';
-import { readPage } from './page.ts';
+import { dayOf, readPage } from './page.ts';
 import { dateOf } from './periods.ts';
 import { figuresOf } from './rows.ts';
 import { reportSettings, type ReportSettings } from './settings.ts';
@@ -19,8 +19,8 @@ interface ReportDefinition {
   summary: SummaryDefinition;
   filters: Readonly<Record<string, string>>;
   standings(request: Request, settings: ReportSettings): readonly string[];
-  /** Whether the response contains the settings for job costs. */
-  costing: boolean;
+  /** The response contains the settings for job costs. */
+  costing?: true;
 }
 
 type Request = Record<string, unknown> & {
@@ -30,45 +30,44 @@ type Request = Record<string, unknown> & {
   bucket: string;
 };
 
-const NO_CHOICE = [''];
 const ID_FILTERS = { account_id: 'account', business_unit_id: 'business_unit', job_type_id: 'job_type', job_class: 'job_class' };
-
-function jobStandings(request: Request, settings: ReportSettings): string[] {
-  return countedStandings(settings, request['include_excluded_job_types'] === true);
-}
+const OF_JOBS: Pick<ReportDefinition, 'standings' | 'costing'> = {
+  standings: (request, settings) => countedStandings(settings, request['include_excluded_job_types'] === true),
+  costing: true,
+};
 
 const invoiceActivity: ReportDefinition = {
   name: 'InvoiceActivity',
   summary: INVOICES,
   filters: ID_FILTERS,
   standings: (request) => spelled(fieldOf('InvoiceActivity', 'status'), request['status']),
-  costing: false,
 };
 const collections: ReportDefinition = {
   name: 'Collections',
   summary: COLLECTIONS,
   filters: { method: 'payment_method', account_id: 'account', collected_by_id: 'collector' },
-  standings: () => NO_CHOICE,
-  costing: false,
+  standings: () => [''],
 };
 const jobProfitability: ReportDefinition = {
   name: 'JobProfitability',
   summary: JOBS,
   filters: { job_class: 'job_class', job_type_id: 'job_type', business_unit_id: 'business_unit' },
-  standings: jobStandings,
-  costing: true,
+  ...OF_JOBS,
 };
 const participation: ReportDefinition = {
   name: 'TechnicianParticipationProfitability',
   summary: PARTICIPATION,
   filters: { job_class: 'job_class', team_member_id: 'team_member' },
-  standings: jobStandings,
-  costing: true,
+  ...OF_JOBS,
 };
 
-/** Errors: 503 while more facts of the range are due than a report adds up; 500 for a figure beyond ±(2^53−1). */
+/**
+ * Reads settings, what is due, sums, facts and freshness from one snapshot, so that they are consistent. Errors: 503 while more facts of the
+ * range are due than a report adds up; 500 for a figure beyond ±(2^53−1).
+ */
 export function reportHandlers(database: Database, names: NameCache): Handlers<typeof ReportsServiceService> {
-  const answer = (definition: ReportDefinition) => (request: unknown) => read(definition, database, names, request as Request);
+  const answer = (definition: ReportDefinition) => (request: unknown) =>
+    database.transaction((tx) => read(tx, definition, names, request as Request), { isolation: 'REPEATABLE READ', readOnly: true });
   return {
     getInvoiceActivityReport: answer(invoiceActivity),
     getCollectionsReport: answer(collections),
@@ -77,12 +76,7 @@ export function reportHandlers(database: Database, names: NameCache): Handlers<t
   };
 }
 
-/** Reads settings, what is due, sums, facts and freshness from one snapshot, so that they are consistent. */
-function read(definition: ReportDefinition, database: Database, names: NameCache, request: Request): Promise<Buffer> {
-  return database.transaction((tx) => readIn(tx, definition, names, request), { isolation: 'REPEATABLE READ', readOnly: true });
-}
-
-async function readIn(tx: Transaction, definition: ReportDefinition, names: NameCache, request: Request): Promise<Buffer> {
+async function read(tx: Transaction, definition: ReportDefinition, names: NameCache, request: Request): Promise<Buffer> {
   const { collection } = request;
   if (collection === null) throw ApiError.internal(new Error('a report request has no company'));
   const { company_id: companyId, limit, after } = collection;
@@ -101,16 +95,8 @@ async function readIn(tx: Transaction, definition: ReportDefinition, names: Name
   const range = { start: dayOf(request.start_date), end: dayOf(request.end_date) };
   await passGate(tx, question, range);
   const page = await readPage(tx, question, { range, bucket, limit, after });
-  const labels =
-    groupBy === null
-      ? undefined
-      : await labelsOf(
-          tx,
-          names,
-          companyId,
-          groupBy,
-          page.rows.map(({ sums }) => sums.value),
-        );
+  const values = page.rows.map(({ sums }) => sums.value);
+  const labels = groupBy === null ? undefined : await labelsOf(tx, names, companyId, groupBy, values);
   const data = page.rows.map(({ period, sums: { value, measures } }) => {
     const period_start = dateOf(period.start);
     const group = groupBy === null || labels === undefined ? null : groupOf(groupBy, value, labels);
@@ -136,7 +122,7 @@ function reportOf(definition: ReportDefinition, request: Request, { costingEnabl
       return [parameter, values.length === 0 ? null : { values }];
     }),
   );
-  const costing = definition.costing ? { costing_enabled: costingEnabled, verified_only: verifiedOnly } : {};
+  const costing = definition.costing === true ? { costing_enabled: costingEnabled, verified_only: verifiedOnly } : {};
   return { ...parameters, ...lists, ...costing, as_of: asOf };
 }
 
@@ -159,10 +145,4 @@ function spelled(field: Field, value: unknown): string[] {
   if (value === null || value === undefined) return [];
   const values = (Array.isArray(value) ? value : [value]) as string[];
   return values.map((item) => field.enum?.spellings.get(item) ?? item);
-}
-
-function dayOf(date: string): number {
-  const day = parseDate(date);
-  if (day === undefined) throw ApiError.internal(new Error(`${date} is not a date`));
-  return day;
 }

@@ -1,7 +1,7 @@
 // Ungrouped, a page has `limit` periods, including empty ones. Grouped, it has `limit` groups with data, over as many periods as
 // that takes. If each period is one day or month of kept sums that is not due, groups are read by walking along the key; otherwise by
 // portions of periods that grow until the page is full.
-import { civil, parseDate, type BucketName } from '@truckroll/contract';
+import { ApiError, civil, parseDate, type BucketName } from '@truckroll/contract';
 import type { Queryable, Statement } from '@truckroll/postgres';
 import { measuresOf } from '../facts/definitions.ts';
 import { nearestDay } from '../sums/nearest.ts';
@@ -166,17 +166,14 @@ function stepOf(period: Period): SumStep | undefined {
 }
 
 /** The days from the first fact or sum to the last. */
-async function extentOf(db: Queryable, { summary, companyId, timeZone }: ReportQuestion): Promise<Period | undefined> {
-  const [start, last] = await Promise.all([
-    nearestDay(db, summary, companyId, timeZone, 'from', -Infinity),
-    nearestDay(db, summary, companyId, timeZone, 'before', Infinity),
-  ]);
+async function extentOf(db: Queryable, question: ReportQuestion): Promise<Period | undefined> {
+  const [start, last] = await Promise.all([nearestDay(db, question, 'from', -Infinity), nearestDay(db, question, 'before', Infinity)]);
   return start === undefined || last === undefined ? undefined : { start, end: last + 1 };
 }
 
-function dayOf(date: string): number {
+export function dayOf(date: string): number {
   const day = parseDate(date);
-  if (day === undefined) throw new Error(`${date} is not a date`);
+  if (day === undefined) throw ApiError.internal(new Error(`${date} is not a date`));
   return day;
 }
 

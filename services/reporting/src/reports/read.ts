@@ -1,7 +1,7 @@
-import { formatInstant, startOfLocalDate } from '@truckroll/contract';
+import { formatInstant, startOfDay } from '@truckroll/contract';
 import type { Queryable, Statement } from '@truckroll/postgres';
 import { measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
-import { monthOf, type DuePeriods } from '../sums/due.ts';
+import { monthAfter, type DuePeriods } from '../sums/due.ts';
 import { dateOf, daysIn, partsOf, type Period } from './periods.ts';
 import type { SumStep } from '../sums/statements.ts';
 import { fromCrosses, fromFacts, fromSums, pairOf, partOf, sumsFor, type Bind, type ReportQuestion } from './sources.ts';
@@ -68,7 +68,7 @@ export function keyedStatement(question: ReportQuestion, periods: readonly Perio
 /** What covers a period: months and days by their first days, and the stretches of days whose facts are read. */
 function partsNotDue(period: Period, due: DuePeriods): { months: number[]; days: number[]; facts: Period[] } {
   const { months, days } = partsOf(period);
-  const single = [...days, ...months.filter((month) => due.hasMonth(month)).map((month): Period => ({ start: month, end: monthOf(month + 31) }))];
+  const single = [...days, ...months.filter((month) => due.hasMonth(month)).map((month): Period => ({ start: month, end: monthAfter(month) }))];
   return {
     months: months.filter((month) => !due.hasMonth(month)),
     days: single.flatMap(daysIn).filter((day) => !due.hasDay(day)),
@@ -77,7 +77,7 @@ function partsNotDue(period: Period, due: DuePeriods): { months: number[]; days:
 }
 
 function instantsOf({ start, end }: Period, timeZone: string): { key: string; until: string } {
-  const [key, until] = [start, end].map((day) => formatInstant(startOfLocalDate(dateOf(day), timeZone)));
+  const [key, until] = [start, end].map((day) => formatInstant(startOfDay(day, timeZone)));
   return { key: key as string, until: until as string };
 }
 

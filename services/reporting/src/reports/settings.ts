@@ -1,7 +1,7 @@
 import { ApiError } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 import { asOf } from '../freshness/as-of.ts';
-import { DUE_DATES, summedOf, type DueDates, type Summed } from '../sums/due.ts';
+import { DUE_DATES, SUMMED, summedOf, type DueDates, type Summed, type SummedRow } from '../sums/due.ts';
 
 export interface ReportSettings {
   timeZone: string;
@@ -21,19 +21,9 @@ export const RETRY_AFTER = 2;
 /** Errors: 503 until the company's settings have arrived, and until every owner has published a watermark. */
 export async function reportSettings(db: Queryable, companyId: string, report: string): Promise<ReportSettings> {
   const [{ rows }, fresh] = await Promise.all([
-    db.query<
-      DueDates & {
-        time_zone: string;
-        costing_enabled: boolean;
-        verified_only: boolean;
-        zone: string | null;
-        version: number;
-        due_before: string | null;
-        due_version: number;
-      }
-    >({
+    db.query<DueDates & Omit<SummedRow, 'zone'> & { zone: string | null; time_zone: string; costing_enabled: boolean; verified_only: boolean }>({
       name: 'report_settings',
-      text: `select c.time_zone, c.costing_enabled, c.verified_only, s.time_zone as zone, s.version, s.due_before::text, s.due_version, ${DUE_DATES}
+      text: `select c.time_zone, c.costing_enabled, c.verified_only, ${SUMMED}, ${DUE_DATES}
         from companies c left join summed s on s.company_id = c.company_id and s.report = $2 where c.company_id = $1`,
       values: [companyId, report],
     }),

@@ -1,13 +1,10 @@
 // Kept sums of months and days if they answer the question and are not due, facts otherwise. Each source is a SELECT of (value, measures…)
 // for one key, used in a lateral join.
-import { NONE, factsWhere, measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
+import { NONE, factsWhere, measuresOf, type CompanyReport, type SummaryDefinition } from '../facts/definitions.ts';
 import type { DuePeriods } from '../sums/due.ts';
 import type { SumStep } from '../sums/statements.ts';
 
-export interface ReportQuestion {
-  summary: SummaryDefinition;
-  companyId: string;
-  timeZone: string;
+export interface ReportQuestion extends CompanyReport {
   /** What to read from facts. */
   due: DuePeriods;
   groupBy: string | null;

@@ -16,6 +16,9 @@ export interface Summed {
 
 export const monthOf = (day: number): number => day - civil(day)[2] + 1;
 
+/** The first day of the next month. */
+export const monthAfter = (month: number): number => monthOf(month + 31);
+
 /** The local dates that facts of a UTC date can be counted on: two or three. */
 export function localDaysOf(utcDay: number, timeZone: string): number[] {
   const [first, last] = [countedDay(utcDay * DAY_MICROS, timeZone), countedDay((utcDay + 1) * DAY_MICROS - 1, timeZone)];
@@ -76,8 +79,17 @@ export interface DueDates {
 
 const datesIn = (text: string): number[] => (text === '' ? [] : text.split(',').map((date) => parseDate(date) as number));
 
-/** From the columns of the table `summed`. */
-export function summedOf(row: { zone: string; version: number; due_before: string | null; due_version: number }): Summed {
+/** SQL of what a row `s` of the table `summed` says. */
+export const SUMMED = 's.time_zone as zone, s.version, s.due_before::text, s.due_version';
+
+export interface SummedRow {
+  zone: string;
+  version: number;
+  due_before: string | null;
+  due_version: number;
+}
+
+export function summedOf(row: SummedRow): Summed {
   const dueBefore = row.due_before === null ? -Infinity : row.due_before === 'infinity' ? Infinity : (parseDate(row.due_before) as number);
   return { timeZone: row.zone, version: row.version, dueBefore, dueVersion: row.due_version };
 }

@@ -4,9 +4,9 @@ import { countedDay, formatInstant, parseDate, startOfDay } from '@truckroll/con
 import { binaryArrays, isContention, notFreezing, type Database, type Transaction } from '@truckroll/postgres';
 import { Notifier, backoffMs, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import type { Logger, Metrics } from '@truckroll/telemetry';
-import { DEFINITIONS, SUMMARIES_VERSION, factsWhere, type SummaryDefinition } from '../facts/definitions.ts';
+import { DEFINITIONS, SUMMARIES_VERSION, factsWhere, type CompanyReport, type SummaryDefinition } from '../facts/definitions.ts';
 import { refreshAfterSettings } from '../jobs/after-settings.ts';
-import { localDaysOf, monthOf, summedOf, type Summed } from './due.ts';
+import { SUMMED, localDaysOf, monthOf, summedOf, type Summed, type SummedRow } from './due.ts';
 import { dateText, nearestDay } from './nearest.ts';
 import { summingDays, summingMonth } from './statements.ts';
 
@@ -116,7 +116,7 @@ export async function sumRound(database: Database, { signal, rest, did, quietMs 
     const definition = DEFINITIONS.find(({ name }) => name === report) as SummaryDefinition;
     const startedAt = performance.now();
     const done = await database
-      .transaction((tx) => step(tx, companyId, definition, { quietMs, facts }), { isolation: 'REPEATABLE READ' })
+      .transaction((tx) => step(tx, companyId, definition, quietMs, facts), { isolation: 'REPEATABLE READ' })
       .catch((error: unknown) => {
         // Another replica has taken the step since this one's snapshot.
         if (isContention(error)) return undefined;
@@ -143,47 +143,36 @@ export async function beginSums(database: Database): Promise<void> {
 }
 
 /** Undefined if another replica is at it, or nothing was due any more. */
-async function step(
-  tx: Transaction,
-  companyId: string,
-  definition: SummaryDefinition,
-  { quietMs, facts }: Required<Pick<Round, 'quietMs' | 'facts'>>,
-): Promise<Did | undefined> {
-  const held = await hold(tx, companyId, definition.name);
+async function step(tx: Transaction, companyId: string, summary: SummaryDefinition, quietMs: number, facts: number): Promise<Did | undefined> {
+  const held = await hold(tx, companyId, summary.name);
   if (held === undefined) return undefined;
   await tx.query({
     name: 'plans_for_sums',
     // Rows that go are found by hashing: the planner expects few, and would compare all with all.
     text: `select set_config('work_mem', '64MB', true), set_config('enable_nestloop', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)`,
   });
-  const { timeZone } = held;
-  const noted = await notedDays(tx, companyId, definition, timeZone, facts);
-  const passed = held.dueBefore > -Infinity ? await daysBefore(tx, companyId, definition, timeZone, held.dueBefore, facts) : undefined;
+  const report = { summary, companyId, timeZone: held.timeZone };
+  const noted = await notedDays(tx, report, facts);
+  const passed = held.dueBefore > -Infinity ? await daysBefore(tx, report, held.dueBefore, facts) : undefined;
   const dueBefore = passed === undefined || passed.done ? -Infinity : passed.before;
   const days = [...new Set([...noted.days.filter((day) => day >= dueBefore), ...(passed?.days ?? [])])].sort((a, b) => a - b);
-  if (days.length > 0) await sumDays(tx, companyId, definition, timeZone, days);
-  await dueMonths(
-    tx,
-    companyId,
-    definition,
-    days.filter((day) => !noted.days.includes(day)),
-    noted.days,
-  );
+  if (days.length > 0) await sumDays(tx, report, days);
+  const unchanged = days.filter((day) => !noted.days.includes(day));
+  await dueMonths(tx, report, unchanged, noted.days);
   if (noted.utcDays.length > 0) {
     await tx.query({
       name: 'forget_notes',
       text: 'delete from due_notes where company_id = $1 and report = $2 and day = any($3::date[])',
-      values: [companyId, definition.name, noted.utcDays],
+      values: [companyId, summary.name, noted.utcDays],
     });
   }
   let months = 0;
-  for (const startedAt = performance.now(); performance.now() - startedAt < MONTHS_MS && (await sumQuietMonth(tx, companyId, definition, dueBefore, quietMs)); )
-    months += 1;
+  for (const startedAt = performance.now(); performance.now() - startedAt < MONTHS_MS && (await sumQuietMonth(tx, report, dueBefore, quietMs)); ) months += 1;
   if (days.length === 0 && months === 0 && passed === undefined && noted.utcDays.length === 0) return undefined;
   await tx.query({
     name: 'sums_proceed',
     text: 'update summed set time_zone = $3, version = $4, due_before = $5, due_version = $6, summed_at = now() where company_id = $1 and report = $2',
-    values: [companyId, definition.name, timeZone, held.version, dueBefore === -Infinity ? null : dateText(dueBefore), held.dueVersion],
+    values: [companyId, summary.name, held.timeZone, held.version, dueBefore === -Infinity ? null : dateText(dueBefore), held.dueVersion],
   });
   return { days: days.length, months, more: dueBefore > -Infinity || months > 0 };
 }
@@ -193,9 +182,9 @@ async function step(
  * each step writes, so a step whose snapshot is from before another one's commit fails.
  */
 async function hold(tx: Transaction, companyId: string, report: string): Promise<Summed | undefined> {
-  const { rows } = await tx.query<Parameters<typeof summedOf>[0] & { time_zone: string; abandoned: boolean }>({
+  const { rows } = await tx.query<SummedRow & { time_zone: string; abandoned: boolean }>({
     name: 'hold_sums',
-    text: `select c.time_zone, s.time_zone as zone, s.version, s.due_before::text, s.due_version,
+    text: `select c.time_zone, ${SUMMED},
         coalesce((select min(noted_at) from due_notes n where n.company_id = s.company_id and n.report = s.report), s.summed_at)
           < now() - interval '${ABANDONED_S} s' as abandoned
       from summed s join companies c on c.company_id = s.company_id where s.company_id = $1 and s.report = $2 for update of s skip locked`,
@@ -214,38 +203,25 @@ async function hold(tx: Transaction, companyId: string, report: string): Promise
 }
 
 /** The newest dates with notes whose days have at most `facts` facts together; the newest date in any case. */
-async function notedDays(
-  tx: Transaction,
-  companyId: string,
-  definition: SummaryDefinition,
-  timeZone: string,
-  facts: number,
-): Promise<{ utcDays: string[]; days: number[] }> {
+async function notedDays(tx: Transaction, report: CompanyReport, facts: number): Promise<{ utcDays: string[]; days: number[] }> {
   const { rows } = await tx.query<{ day: string }>({
     name: 'noted_days',
     text: `select distinct day::text as day from due_notes where company_id = $1 and report = $2 order by day desc limit ${DAYS}`,
-    values: [companyId, definition.name],
+    values: [report.companyId, report.summary.name],
   });
-  const dates = rows.map(({ day }) => ({ day, local: localDaysOf(parseDate(day) as number, timeZone) }));
+  const dates = rows.map(({ day }) => ({ day, local: localDaysOf(parseDate(day) as number, report.timeZone) }));
   const last = dates[0]?.local.at(-1);
   if (last === undefined) return { utcDays: [], days: [] };
-  const first = await firstDayWithin(tx, companyId, definition, timeZone, last, facts);
+  const first = await firstDayWithin(tx, report, last, facts);
   const taken = dates.filter(({ local }, i) => i === 0 || (local[0] as number) >= first);
   return { utcDays: taken.map(({ day }) => day), days: [...new Set(taken.flatMap(({ local }) => local))] };
 }
 
 /** The first day such that it and those up to `last` have at most `most` facts together; -Infinity if all earlier ones have. */
-async function firstDayWithin(
-  tx: Transaction,
-  companyId: string,
-  definition: SummaryDefinition,
-  timeZone: string,
-  last: number,
-  most: number,
-): Promise<number> {
+async function firstDayWithin(tx: Transaction, { summary, companyId, timeZone }: CompanyReport, last: number, most: number): Promise<number> {
   const { rows } = await tx.query<{ at: number | null }>({
-    name: `instant_before_${definition.name}`,
-    text: `select max(at) as at from (${factsWhere(definition, 'f.company_id = $1 and f.at < $2', 'f.at', 'order by f.at desc offset $3 limit 1')}) each`,
+    name: `instant_before_${summary.name}`,
+    text: `select max(at) as at from (${factsWhere(summary, 'f.company_id = $1 and f.at < $2', 'f.at', 'order by f.at desc offset $3 limit 1')}) each`,
     values: [companyId, formatInstant(startOfDay(last + 1, timeZone)), most],
   });
   const at = rows[0]?.at ?? null;
@@ -260,44 +236,44 @@ interface Passed {
 }
 
 /** The last days before `before` with facts or with sums, which may be of another time zone. */
-async function daysBefore(tx: Transaction, companyId: string, definition: SummaryDefinition, timeZone: string, before: number, facts: number): Promise<Passed> {
-  const last = await nearestDay(tx, definition, companyId, timeZone, 'before', before);
+async function daysBefore(tx: Transaction, report: CompanyReport, before: number, facts: number): Promise<Passed> {
+  const last = await nearestDay(tx, report, 'before', before);
   if (last === undefined) return { days: [], before, done: true };
-  const first = Math.max(last - DAYS + 1, await firstDayWithin(tx, companyId, definition, timeZone, last, facts));
+  const first = Math.max(last - DAYS + 1, await firstDayWithin(tx, report, last, facts));
   return { days: Array.from({ length: last - first + 1 }, (_, i) => first + i), before: first, done: false };
 }
 
-async function sumDays(tx: Transaction, companyId: string, definition: SummaryDefinition, timeZone: string, days: readonly number[]): Promise<void> {
+async function sumDays(tx: Transaction, { summary, companyId, timeZone }: CompanyReport, days: readonly number[]): Promise<void> {
   await tx.query({
-    name: `sum_days_of_${definition.name}`,
-    text: summingDays(definition),
+    name: `sum_days_of_${summary.name}`,
+    text: summingDays(summary),
     values: [companyId, binaryArrays.day(days), ...[0, 1].map((later) => binaryArrays.timestamptz(days.map((day) => startOfDay(day + later, timeZone))))],
   });
 }
 
 /** Months of days that were summed for the first time need not wait: nothing has changed them. */
-async function dueMonths(tx: Transaction, companyId: string, { name }: SummaryDefinition, passed: readonly number[], noted: readonly number[]): Promise<void> {
+async function dueMonths(tx: Transaction, { summary, companyId }: CompanyReport, passed: readonly number[], noted: readonly number[]): Promise<void> {
   const months = (days: readonly number[]): Buffer => binaryArrays.day([...new Set(days.map(monthOf))]);
   await tx.query({
     name: 'months_due',
     text: `insert into due_months as m (company_id, report, month, changed_at)
       select $1, $2, month, max(changed_at) from (select month, timestamptz '-infinity' from unnest($3::date[]) month union all select month, now() from unnest($4::date[]) month) d(month, changed_at)
       group by month on conflict (company_id, report, month) do update set changed_at = greatest(m.changed_at, excluded.changed_at)`,
-    values: [companyId, name, months(passed), months(noted)],
+    values: [companyId, summary.name, months(passed), months(noted)],
   });
 }
 
 /** Sums the newest month that is due and quiet; returns whether there was one. */
-async function sumQuietMonth(tx: Transaction, companyId: string, definition: SummaryDefinition, dueBefore: number, quietMs: number): Promise<boolean> {
+async function sumQuietMonth(tx: Transaction, { summary, companyId }: CompanyReport, dueBefore: number, quietMs: number): Promise<boolean> {
   const { rows } = await tx.query<{ month: string; next: string }>({
     name: 'quiet_month',
     text: `delete from due_months where company_id = $1 and report = $2 and month = (
         select month from due_months where company_id = $1 and report = $2 and month >= $3 and changed_at <= now() - $4 * interval '1 ms' order by month desc limit 1)
       returning month::text, (month + interval '1 month')::date::text as next`,
-    values: [companyId, definition.name, dateText(dueBefore), quietMs],
+    values: [companyId, summary.name, dateText(dueBefore), quietMs],
   });
   const [month] = rows;
   if (month === undefined) return false;
-  await tx.query({ name: `sum_month_of_${definition.name}`, text: summingMonth(definition), values: [companyId, month.month, month.next] });
+  await tx.query({ name: `sum_month_of_${summary.name}`, text: summingMonth(summary), values: [companyId, month.month, month.next] });
   return true;
 }

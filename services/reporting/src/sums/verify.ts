@@ -3,9 +3,9 @@ import { startOfDay } from '@truckroll/contract';
 import type { ReportDifference, VerifyReportsResponse } from '@truckroll/contract/gen/reporting/v1/admin';
 import { binaryArrays, type Database, type Queryable } from '@truckroll/postgres';
 import { streamOf } from '@truckroll/process';
-import { DEFINITIONS, NONE, SUMMARIES_VERSION, measuresOf, type SummaryDefinition } from '../facts/definitions.ts';
+import { DEFINITIONS, NONE, SUMMARIES_VERSION, measuresOf, type CompanyReport, type SummaryDefinition } from '../facts/definitions.ts';
 import { jobsAfter, wrongJobFacts } from '../facts/jobs.ts';
-import { DUE_DATES, dueOf, monthOf, summedOf, type DueDates } from './due.ts';
+import { DUE_DATES, SUMMED, dueOf, monthAfter, monthOf, summedOf, type DueDates, type SummedRow } from './due.ts';
 import { differing, type SumStep } from './statements.ts';
 import { nearestDay } from './nearest.ts';
 
@@ -31,11 +31,11 @@ export function verifyReports(database: Pick<Database, 'transaction'>, companyId
     const snapshot: Snapshot = (work) => database.transaction(work, { isolation: 'REPEATABLE READ', readOnly: true, signal });
     const differences: ReportDifference[] = [];
     let [facts, sums] = [0, 0];
-    for (let after: string | null = null, ended = false; !ended; ) {
-      const { wrong, last } = await snapshot((tx) => verifyJobs(tx, companyId, after));
+    for (let after: string | null | undefined = null; after !== undefined; ) {
+      const from: string | null = after;
+      const { ids, wrong }: Jobs = await snapshot((tx) => verifyJobs(tx, companyId, from));
       differences.push(...wrong.map(ofJob));
-      after = last;
-      ended = after === null;
+      after = ids.length < BATCH ? undefined : ids.at(-1);
     }
     for (const definition of DEFINITIONS) {
       for (let from = -Infinity; ; ) {
@@ -53,14 +53,11 @@ export function verifyReports(database: Pick<Database, 'transaction'>, companyId
   });
 }
 
-interface Jobs {
-  readonly wrong: readonly string[];
-  readonly last: string | null;
-}
+type Jobs = Record<'ids' | 'wrong', string[]>;
 
 async function verifyJobs(tx: Queryable, companyId: string, after: string | null): Promise<Jobs> {
   const ids = await jobsAfter(tx, companyId, after, BATCH);
-  return { wrong: await wrongJobFacts(tx, companyId, ids), last: ids.length < BATCH ? null : (ids.at(-1) ?? null) };
+  return { ids, wrong: await wrongJobFacts(tx, companyId, ids) };
 }
 
 function ofJob(id: string): ReportDifference {
@@ -69,9 +66,9 @@ function ofJob(id: string): ReportDifference {
 
 /** The first month from a day on with facts or sums; 'due' while all days are due. */
 async function verifyMonth(tx: Queryable, companyId: string, definition: SummaryDefinition, from: number): Promise<Month | 'due' | 'done'> {
-  const { rows } = await tx.query<Parameters<typeof summedOf>[0] & DueDates & { time_zone: string }>({
+  const { rows } = await tx.query<SummedRow & DueDates & { time_zone: string }>({
     name: 'sums_to_verify',
-    text: `select c.time_zone, s.time_zone as zone, s.version, s.due_before::text, s.due_version, ${DUE_DATES}
+    text: `select c.time_zone, ${SUMMED}, ${DUE_DATES}
       from summed s join companies c on c.company_id = s.company_id where s.company_id = $1 and s.report = $2`,
     values: [companyId, definition.name],
   });
@@ -80,51 +77,35 @@ async function verifyMonth(tx: Queryable, companyId: string, definition: Summary
   const { time_zone: timeZone } = row;
   const due = dueOf(summedOf(row), timeZone, SUMMARIES_VERSION, row);
   if (due.next('day', -Infinity, Infinity) === -Infinity) return 'due';
-  const first = await nearestDay(tx, definition, companyId, timeZone, 'from', from);
+  const report = { summary: definition, companyId, timeZone };
+  const first = await nearestDay(tx, report, 'from', from);
   if (first === undefined) return 'done';
   const month = monthOf(first);
-  const next = monthOf(month + 31);
+  const next = monthAfter(month);
   const days = Array.from({ length: next - month }, (_, i) => month + i).filter((day) => !due.hasDay(day));
-  const compared = [
-    await compare(
-      tx,
-      companyId,
-      definition,
-      'day',
-      days,
-      days.map((day) => day + 1),
-      timeZone,
-    ),
-    await compare(tx, companyId, definition, 'month', due.hasMonth(month) ? [] : [month], [next], timeZone),
-  ];
-  return { facts: compared[0]!.facts, sums: compared[0]!.sums + compared[1]!.sums, differences: compared.flatMap(({ differences }) => differences), next };
+  const ofDays = await compare(tx, report, 'day', days);
+  const ofMonth = await compare(tx, report, 'month', due.hasMonth(month) ? [] : [month]);
+  return { facts: ofDays.facts, sums: ofDays.sums + ofMonth.sums, differences: [...ofDays.differences, ...ofMonth.differences], next };
 }
 
 type Row = Record<string, string | null>;
 
-async function compare(
-  tx: Queryable,
-  companyId: string,
-  definition: SummaryDefinition,
-  step: SumStep,
-  days: readonly number[],
-  ends: readonly number[],
-  timeZone: string,
-): Promise<Omit<Month, 'next'>> {
-  if (days.length === 0) return { facts: 0, sums: 0, differences: [] };
+async function compare(tx: Queryable, { summary, companyId, timeZone }: CompanyReport, step: SumStep, starts: readonly number[]): Promise<Omit<Month, 'next'>> {
+  if (starts.length === 0) return { facts: 0, sums: 0, differences: [] };
   const instants = (of: readonly number[]): Buffer => binaryArrays.timestamptz(of.map((day) => startOfDay(day, timeZone)));
-  const values = [companyId, binaryArrays.day(days), instants(days), instants(ends)];
+  const ends = starts.map((day) => (step === 'day' ? day + 1 : monthAfter(day)));
+  const values = [companyId, binaryArrays.day(starts), instants(starts), instants(ends)];
   let [facts, sums] = [0, 0];
   const differences: ReportDifference[] = [];
   for (const from of ['sums', 'crosses'] as const) {
     const { rows } = await tx.query<Row & { facts: number; sums: number }>({
-      name: `verify_${from}_of_${definition.name}_by_${step}`,
-      text: differing(definition, step, from),
+      name: `verify_${from}_of_${summary.name}_by_${step}`,
+      text: differing(summary, step, from),
       values,
     });
     for (const { facts: counted, sums: expected, ...row } of rows) {
       if (row['period'] === null) [facts, sums] = [Number(counted), sums + Number(expected)];
-      else differences.push(differenceOf(definition, row));
+      else differences.push(differenceOf(summary, row));
     }
   }
   return { facts, sums, differences };
