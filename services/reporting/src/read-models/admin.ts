@@ -1,15 +1,6 @@
 import { ApiError } from '@truckroll/contract';
-import type {
-  CompareCopiesRequest,
-  CompareCopiesResponse,
-  ListCopyIdsRequest,
-  ListCopyIdsResponse,
-  RebuildRequest,
-  RebuildResponse,
-  VerifyReportsRequest,
-  VerifyReportsResponse,
-} from '@truckroll/contract/gen/reporting/v1/admin';
-import type { CallContext } from '@truckroll/grpc';
+import type { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
+import type { Handlers } from '@truckroll/grpc';
 import type { KafkaClient } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import { streamOf } from '@truckroll/process';
@@ -21,7 +12,7 @@ import { rebuildAll } from './rebuild.ts';
 
 const PAGE = 10_000;
 
-export interface ReadModelAdminOptions {
+interface ReadModelAdminOptions {
   readonly database: Database;
   readonly kafka: KafkaClient;
   readonly group: string;
@@ -31,26 +22,20 @@ export interface ReadModelAdminOptions {
 
 export function readModelAdmin({ database, kafka, group, begun }: ReadModelAdminOptions) {
   return {
-    rebuild: (_: RebuildRequest, { signal }: CallContext): AsyncIterable<RebuildResponse> =>
+    rebuild: (_, { signal }) =>
       streamOf(async (emit) => {
         await rebuildAll(readModels, { database, kafka, group, signal }, emit);
         await rebuildSums({ database, begun, signal }, emit);
       }),
 
-    verifyReports: ({ company_id }: VerifyReportsRequest, { signal }: CallContext): AsyncIterable<VerifyReportsResponse> =>
-      verifyReports(database, company_id, signal),
+    verifyReports: ({ company_id }, { signal }) => verifyReports(database, company_id, signal),
 
-    async compareCopies({ company_id, path, records }: CompareCopiesRequest): Promise<CompareCopiesResponse> {
-      return {
-        differing_ids: await readModelOf(path).differing(
-          database,
-          company_id,
-          records.map((record) => Buffer.from(record)),
-        ),
-      };
+    async compareCopies({ company_id, path, records }) {
+      const payloads = records.map((record) => Buffer.from(record));
+      return { differing_ids: await readModelOf(path).differing(database, company_id, payloads) };
     },
 
-    async listCopyIds({ company_id, path, after }: ListCopyIdsRequest): Promise<ListCopyIdsResponse> {
+    async listCopyIds({ company_id, path, after }) {
       const { table } = readModelOf(path);
       const { rows } = await database.query<{ id: string }>({
         text: `select id from ${table} where company_id = $1 and ($2::uuid is null or id > $2) order by id limit ${PAGE}`,
@@ -58,7 +43,7 @@ export function readModelAdmin({ database, kafka, group, begun }: ReadModelAdmin
       });
       return { ids: rows.map(({ id }) => id) };
     },
-  };
+  } satisfies Handlers<typeof ReportingAdminServiceService>;
 }
 
 function readModelOf(path: string): RecordReadModel {

@@ -19,7 +19,7 @@ const model = recordReadModel<Job>({
 export const jobs: RecordReadModel = {
   ...model,
   async remove(tx, companyId, ids) {
-    const gone = (await model.remove?.(tx, companyId, ids)) ?? [];
+    const gone = await model.remove(tx, companyId, ids);
     await dropUnrecorded(tx, companyId, gone);
     return gone;
   },

@@ -1,6 +1,6 @@
 // A read model of another service's records: what an event of the compacted topic stores here, and which jobs' figures it changes.
 import type { TopicDefinition } from '@truckroll/contract';
-import type { IncomingEvent, Subscription } from '@truckroll/outbox';
+import type { IncomingEvent } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 import { handled } from '@truckroll/process';
 import { byCompany, lockCompany, lockPart, planForAnyCompany } from '@truckroll/record-store';
@@ -19,7 +19,7 @@ export interface ReadModel {
   /** Stores the records of one company. */
   store(tx: Queryable, companyId: string, events: readonly StateEvent[]): Promise<Consequences>;
   /** Removes records that their owner has deleted; returns the affected jobs. */
-  remove?(tx: Queryable, companyId: string, ids: readonly string[]): Promise<readonly string[]>;
+  remove(tx: Queryable, companyId: string, ids: readonly string[]): Promise<readonly string[]>;
 }
 
 /** `jobs`: those whose figures may have changed. */
@@ -39,7 +39,7 @@ export async function applyTo(model: ReadModel, tx: Transaction, events: readonl
     const stored = ofCompany.filter((event): event is IncomingEvent & { payload: Buffer } => event.payload !== null);
     const gone = ofCompany.filter(({ payload }) => payload === null).map(idOf);
     const changed = stored.length > 0 ? await model.store(tx, companyId, stored) : NOTHING;
-    const others = gone.length > 0 ? ((await model.remove?.(tx, companyId, gone)) ?? []) : [];
+    const others = gone.length > 0 ? await model.remove(tx, companyId, gone) : [];
     await follow(tx, companyId, { ...changed, jobs: [...changed.jobs, ...others] });
     await locked;
   }
@@ -49,7 +49,7 @@ const NOTHING: Consequences = { jobs: [] };
 
 /** The transaction holds the lock. */
 export async function removeFrom(model: ReadModel, tx: Transaction, companyId: string, ids: readonly string[]): Promise<void> {
-  await follow(tx, companyId, { jobs: (await model.remove?.(tx, companyId, ids)) ?? [] });
+  await follow(tx, companyId, { jobs: await model.remove(tx, companyId, ids) });
 }
 
 /** Pipelined ahead of the statements that need the lock: PostgreSQL executes them once it is held. */
@@ -65,16 +65,4 @@ async function follow(tx: Transaction, companyId: string, changed: Consequences)
 
 function idOf({ key }: Pick<IncomingEvent, 'key'>): string {
   return key.slice(key.indexOf('/') + 1);
-}
-
-/** `applied` is called after the commit of applied events. */
-export function subscriptionOf(model: ReadModel, applied?: () => void): Subscription {
-  return {
-    topic: model.topic,
-    deduplicate: 'version',
-    async apply(tx, events) {
-      await applyTo(model, tx, events);
-      if (applied !== undefined) tx.afterCommit(applied);
-    },
-  };
 }

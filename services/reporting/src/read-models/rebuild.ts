@@ -1,9 +1,8 @@
 // Rebuilds the read models from their topics, while reads and the subscriber continue (docs/how-to/runbook.md, Read models).
 import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
-import { endsOf, notOlder, overallOf, replay, type IncomingEvent, type KafkaClient, type Subscription } from '@truckroll/outbox';
-import type { Database } from '@truckroll/postgres';
-import type { ReadModel } from './read-model.ts';
-import { lock, removeFrom, subscriptionOf } from './read-model.ts';
+import { endsOf, notOlder, overallOf, replay, type IncomingEvent, type KafkaClient } from '@truckroll/outbox';
+import type { Database, Transaction } from '@truckroll/postgres';
+import { applyTo, lock, removeFrom, type ReadModel } from './read-model.ts';
 
 export interface RebuildOptions {
   database: Database;
@@ -33,38 +32,52 @@ type Step = Omit<RebuildResponse, 'share'>;
 /** At the end, removes rows that the topic no longer has; rows changed since the start stay. `share` is this topic's progress, from 0 to 1. */
 async function rebuild(model: ReadModel, options: RebuildOptions, report: (step: Step, share: number) => void): Promise<void> {
   const { database, kafka, signal } = options;
-  const { rows } = await database.query<{ started: string }>({ text: 'select clock_timestamp()::text as started' });
+  const started = await clockOf(database);
   let applied = 0;
   await replay({
     kafka,
     topic: model.topic,
     signal,
     async apply(events) {
-      for (let start = 0; start < events.length; start += CHUNK) {
-        await applyAgain(options, subscriptionOf(model), events.slice(start, start + CHUNK));
-      }
+      await applyAgain(options, model, events);
       applied += events.length;
     },
     progress: (share) => report({ table: model.table, applied, removed: 0, done: false }, share),
   });
-  const removed = await removeOlderThan(database, model, rows[0]?.started as string, signal);
+  const removed = await removeOlderThan(database, model, started, signal);
   report({ table: model.table, applied, removed, done: true }, 1);
 }
 
-async function applyAgain({ database, group }: RebuildOptions, subscription: Subscription, events: readonly IncomingEvent[]): Promise<void> {
-  await database.transaction(
-    async (tx) => {
-      const current = await notOlder(tx, group, events);
-      if (current.length > 0) await subscription.apply(tx, current);
-    },
-    { retryContention: true },
-  );
+type Choose = (tx: Transaction, events: readonly IncomingEvent[]) => Promise<readonly IncomingEvent[]>;
+
+/** Applies events again, or those that `choose` returns, unless newer ones have been applied. Returns the number of their records. */
+export async function applyAgain(
+  { database, group }: Pick<RebuildOptions, 'database' | 'group'>,
+  model: ReadModel,
+  events: readonly IncomingEvent[],
+  choose: Choose = async (_, all) => all,
+): Promise<number> {
+  let records = 0;
+  for (let start = 0; start < events.length; start += CHUNK) {
+    const applying = async (tx: Transaction): Promise<number> => {
+      const chosen = await choose(tx, events.slice(start, start + CHUNK));
+      const current = await notOlder(tx, group, chosen);
+      if (current.length > 0) await applyTo(model, tx, current);
+      return new Set(chosen.map(({ key }) => key)).size;
+    };
+    records += await database.transaction(applying, { retryContention: true });
+  }
+  return records;
+}
+
+export async function clockOf(database: Database): Promise<string> {
+  const { rows } = await database.query<{ started: string }>({ text: 'select clock_timestamp()::text as started' });
+  return rows[0]?.started as string;
 }
 
 /** Removes rows last written before `started`, which the topic no longer has; `which` is a further SQL condition. Returns the number of rows. */
 export async function removeOlderThan(database: Database, model: ReadModel, started: string, signal: AbortSignal, which = 'true'): Promise<number> {
   let removed = 0;
-  if (model.remove === undefined) return removed;
   const id = model.id ?? 'id';
   const older = `select company_id, ${id} as id from ${model.table} where copied_at < $1::timestamptz and ${which}`;
   for (;;) {
