@@ -4,6 +4,7 @@ import { topics, watermarkSources } from '@truckroll/contract';
 import type { Database } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { agesOfAsOf } from '../src/freshness/as-of.ts';
 import { freshnessMetrics } from '../src/freshness/metrics.ts';
 import { schema } from '../src/schema.ts';
@@ -46,9 +47,12 @@ async function measured(): Promise<Record<string, number>> {
   const metrics = createMetrics('reporting');
   const part = freshnessMetrics(database, silentLog, metrics);
   await part.start?.();
-  // Ends after the first measurement.
+  const { body } = await until(
+    'the first measurement',
+    () => metrics.render(),
+    (rendered) => rendered.body.includes('report_companies{'),
+  );
   await part.stop();
-  const { body } = await metrics.render();
   const lines = body.matchAll(/^report_(?:as_of_age_seconds|companies)\{.*?(?:because_of|reports)="(\w+)".*\} (\S+)$/gm);
   const due = /^report_due_seconds\S* (\S+)$/m.exec(body)?.[1];
   return { ...Object.fromEntries([...lines].map(([, of, value]) => [of as string, Number(value)])), due: Number(due) };

@@ -1,7 +1,7 @@
 // Metrics for the age of reports and for companies whose sums are being computed: by cause, never by company.
 import { watermarkSources } from '@truckroll/contract';
 import type { Database } from '@truckroll/postgres';
-import { pause, type BackgroundPart } from '@truckroll/process';
+import { PeriodicTask, type BackgroundPart } from '@truckroll/process';
 import type { Logger, Metrics } from '@truckroll/telemetry';
 import { agesOfAsOf } from './as-of.ts';
 
@@ -19,39 +19,23 @@ export function freshnessMetrics(database: Database, log: Logger, metrics: Metri
     'report_due_seconds',
     'Seconds for which the oldest change of facts has waited to be summed; until then reports add up the facts of its day',
   );
-  const stopping = new AbortController();
-  let running: Promise<void> = Promise.resolve();
-
-  async function measure(): Promise<void> {
-    const known = await agesOfAsOf(database);
-    for (const reason of REASONS) ages.set({ because_of: reason }, Math.max(0, known.get(reason) ?? 0));
-    const { rows } = await database.query<{ unanswered: number; answered: number }>({
-      name: 'companies_being_summed',
-      text: `select count(*) filter (where unanswered) as unanswered, count(*) filter (where not unanswered) as answered from (
-          select bool_or(due_version = 0) as unanswered from summed where due_before is not null group by company_id) each_company`,
-    });
-    for (const [reports, count] of Object.entries(rows[0] ?? {})) companies.set({ reports }, count);
-    const { rows: oldest } = await database.query<{ seconds: number }>({
-      name: 'oldest_note',
-      text: `select coalesce(extract(epoch from clock_timestamp() - min(noted_at)), 0)::float8 as seconds from due_notes`,
-    });
-    waiting.set({}, oldest[0]?.seconds ?? 0);
-  }
-
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await measure().catch((error: unknown) => log.debug({ error }, 'the age of reports could not be measured'));
-      await pause(EVERY_MS, stopping.signal);
-    }
-  }
-  return {
-    name: 'freshness of reports',
-    async start() {
-      running = run();
+  return new PeriodicTask(
+    EVERY_MS,
+    async () => {
+      const known = await agesOfAsOf(database);
+      for (const reason of REASONS) ages.set({ because_of: reason }, Math.max(0, known.get(reason) ?? 0));
+      const { rows: oldest } = await database.query<{ seconds: number }>({
+        name: 'oldest_note',
+        text: `select coalesce(extract(epoch from clock_timestamp() - min(noted_at)), 0)::float8 as seconds from due_notes`,
+      });
+      waiting.set({}, oldest[0]?.seconds ?? 0);
+      const { rows } = await database.query<{ unanswered: number; answered: number }>({
+        name: 'companies_being_summed',
+        text: `select count(*) filter (where unanswered) as unanswered, count(*) filter (where not unanswered) as answered from (
+            select bool_or(due_version = 0) as unanswered from summed where due_before is not null group by company_id) each_company`,
+      });
+      for (const [reports, count] of Object.entries(rows[0] ?? {})) companies.set({ reports }, count);
     },
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+    (error) => log.debug({ error }, 'the age of reports could not be measured'),
+  ).asPart('freshness of reports');
 }
