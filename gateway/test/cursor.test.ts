@@ -35,17 +35,6 @@ describe('cursor', () => {
     );
   });
 
-  test('does not open with any single character altered', () => {
-    const where = { companyId: 'c', operation: 'ListInvoices', filters: '' };
-    const cursor = cursors.seal(where, randomBytes(24));
-    for (let index = 0; index < cursor.length; index++) {
-      for (const character of ALPHABET) {
-        if (character === cursor[index]) continue;
-        expect(cursors.open(where, cursor.slice(0, index) + character + cursor.slice(index + 1))).toBeUndefined();
-      }
-    }
-  });
-
   test('opens only for its company, route and filters', () => {
     fc.assert(
       fc.property(scope, scope, position, (where, other, bytes) => {

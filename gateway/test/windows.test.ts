@@ -240,13 +240,6 @@ test.each([
   expect([counts.of('a'), counts.add('a')]).toEqual([1, { count: 2, resetSeconds }]);
 });
 
-test('counts the requests of an address anew after a minute', () => {
-  const counts = new AddressCounts();
-  counts.add('a');
-  jest.advanceTimersByTime(60_000);
-  expect([counts.of('a'), counts.add('a')]).toEqual([0, { count: 1, resetSeconds: 60 }]);
-});
-
 test('has proof that no revocation was missed for less than a second after the last probe', () => {
   const servers = { kind: 'single', url: 'redis://127.0.0.1:1' } as const;
   const invalidations = subscribeInvalidations(servers, silentLog, createMetrics('test'));
