@@ -5,7 +5,6 @@ import {
   newCallCredential,
   newOperatorCredential,
   openChannel,
-  parseCallCredential,
   parseCallerCredentials,
   type CallCredential,
   type CallerCheck,
@@ -41,14 +40,6 @@ const codeOf = async (promise: Promise<unknown>) => ((await thrown(promise))?.ca
 const UNAUTHENTICATED = 16;
 const PERMISSION_DENIED = 7;
 
-test('a caller with its own credential is served, including with the second of two valid ones', async () => {
-  const next = newCallCredential('gateway');
-  const both = parseCallerCredentials([gateway, next].map(acceptanceOf).join())!;
-  const { as } = await start({ accepted: both });
-  expect(await as(gateway).say({ text: 'a' })).toEqual({ text: 'a' });
-  expect(await as(next).say({ text: 'b' })).toEqual({ text: 'b' });
-});
-
 test.each([
   ['no credential', [], 'unknown', UNAUTHENTICATED, 'no credential'],
   ['a credential that was never given out', [newCallCredential('gateway')], 'gateway', UNAUTHENTICATED, 'wrong credential'],
@@ -65,15 +56,7 @@ test.each([
   'with %s nothing is served, and the log line and metric name the caller and rpc',
   async (_, credentials, claimed, code, reason) => {
     let served = 0;
-    const { as, lines, echo } = await start(
-      {},
-      {
-        say: (word) => {
-          served += 1;
-          return word;
-        },
-      },
-    );
+    const { as, lines, echo } = await start({}, { say: (word) => ((served += 1), word) });
     const client = as(...credentials);
     expect(await codeOf(client.say({ text: 'x' }))).toBe(code);
     expect(await codeOf(collect(client.split({ text: 'a b' })))).toBe(code);
@@ -127,15 +110,7 @@ describe('operators', () => {
 
   async function namesSeen(check: Partial<CallerCheck>, ...credentials: CallCredential[]): Promise<(string | undefined)[]> {
     const seen: (string | undefined)[] = [];
-    const { as } = await start(
-      { mayCall: onlyOperator, ...check },
-      {
-        say: (word, context) => {
-          seen.push(context.operator);
-          return word;
-        },
-      },
-    );
+    const { as } = await start({ mayCall: onlyOperator, ...check }, { say: (word, context) => (seen.push(context.operator), word) });
     for (const credential of credentials) await thrown(as(credential).say({ text: 'x' }));
     return seen;
   }
@@ -145,30 +120,11 @@ describe('operators', () => {
     expect(await namesSeen({ accepted: both }, ana, unnamed, newOperatorCredential('ana'))).toEqual(['ana', 'operator']);
   });
 
-  test('refuses a secret under the name of another person, and without a name', async () => {
-    const [, secret] = ana.text.split('.');
-    const both = parseCallerCredentials([ana, newOperatorCredential('bo'), unnamed].map(acceptanceOf).join())!;
-    const others = [`operator:bo.${secret}`, `operator.${secret}`, `operator:.${secret}`, `operator:ana:bo.${secret}`].map((text) => ({ ...ana, text }));
-    expect(await namesSeen({ accepted: both }, ...others)).toEqual([]);
-  });
-
   test('ignores a name that a caller sends as metadata', async () => {
     const seen: (string | undefined)[] = [];
-    const echo = await startEcho(
-      {
-        say: (word, context) => {
-          seen.push(context.operator);
-          return word;
-        },
-      },
-      0,
-      undefined,
-      { accepted: parseCallerCredentials(acceptanceOf(unnamed))!, mayCall: onlyOperator },
-    );
-    open.push(() => echo.stop());
-    const channel = openChannel(`127.0.0.1:${echo.port}`, { credentials: [unnamed] });
-    open.push(() => channel.close());
-    await channel.client(EchoService).say({ text: 'x' }, { metadata: { 'truckroll-operator': 'ana' } });
+    const check = { accepted: parseCallerCredentials(acceptanceOf(unnamed))!, mayCall: onlyOperator };
+    const { as } = await start(check, { say: (word, context) => (seen.push(context.operator), word) });
+    await as(unnamed).say({ text: 'x' }, { metadata: { 'truckroll-operator': 'ana' } });
     expect(seen).toEqual(['operator']);
   });
 
@@ -176,12 +132,7 @@ describe('operators', () => {
     const seen: string[] = [];
     const { as, echo } = await start(
       { accepted: parseCallerCredentials([gateway, ana].map(acceptanceOf).join())!, mayCall: () => new Set(['gateway', 'operator']) },
-      {
-        say: (word) => {
-          seen.push(`served ${word.text}`);
-          return word;
-        },
-      },
+      { say: (word) => (seen.push(`served ${word.text}`), word) },
     );
     echo.server.recordOperators(async (rpc, request) => {
       await new Promise(setImmediate);
@@ -202,10 +153,6 @@ describe('operators', () => {
       'recorded /test.Echo/Each with a stream',
       'served e',
     ]);
-  });
-
-  test.each(['gateway:ana', 'operator:', 'operator:Ana', 'operator:a b', `operator:${'a'.repeat(64)}`])('refuses to parse a credential of %s', (bearer) => {
-    expect(parseCallCredential(`${bearer}.${'ab'.repeat(32)}`)).toBeUndefined();
   });
 });
 
@@ -240,12 +187,4 @@ test('refusals of a caller are logged once a second for each rpc and reason', as
     'unknown no credential',
     'gateway wrong credential',
   ]);
-});
-
-test('repeated refusals of the same caller do not fill the log', async () => {
-  const { as, lines, echo } = await start();
-  const client = as();
-  for (let i = 0; i < 50; i += 1) await thrown(client.say({ text: 'x' }));
-  expect(lines().length).toBeLessThan(50);
-  expect((await echo.metrics.render()).body).toContain('reason="no credential",component="echo"} 50');
 });

@@ -11,45 +11,14 @@ import { EchoService, echoCallers } from './echo.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'truckroll-tls-'));
 const at = (name: string) => join(folder, name);
-const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+const openssl = (command: string) => execFileSync('openssl', command.split(' '), { cwd: folder, stdio: 'pipe' });
 
 function authority(name: string): TlsConfig {
-  openssl(
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-subj',
-    `/CN=${name}`,
-    '-days',
-    '2',
-    '-keyout',
-    `${name}-ca.key`,
-    '-out',
-    `${name}-ca.pem`,
-  );
-  openssl('req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=component', '-keyout', `${name}.key`, '-out', `${name}.csr`);
+  const ec = 'req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj';
+  openssl(`${ec} /CN=${name} -x509 -days 2 -keyout ${name}-ca.key -out ${name}-ca.pem`);
+  openssl(`${ec} /CN=component -keyout ${name}.key -out ${name}.csr`);
   writeFileSync(at('san'), 'subjectAltName=IP:127.0.0.1\n');
-  openssl(
-    'x509',
-    '-req',
-    '-in',
-    `${name}.csr`,
-    '-CA',
-    `${name}-ca.pem`,
-    '-CAkey',
-    `${name}-ca.key`,
-    '-CAcreateserial',
-    '-days',
-    '2',
-    '-extfile',
-    'san',
-    '-out',
-    `${name}.pem`,
-  );
+  openssl(`x509 -req -in ${name}.csr -CA ${name}-ca.pem -CAkey ${name}-ca.key -CAcreateserial -days 2 -extfile san -out ${name}.pem`);
   return { tlsCertFile: at(`${name}.pem`), tlsKeyFile: at(`${name}.key`), tlsCaFile: at(`${name}-ca.pem`) };
 }
 
