@@ -3,7 +3,6 @@ import { mustWait, whileOpen } from '@truckroll/testing';
 import { takeDeadLetter } from '../src/dead-letters.ts';
 import type { IncomingEvent } from '../src/event.ts';
 import { unseen } from '../src/inbox.ts';
-import { forgetVersions } from '../src/retention.ts';
 import { openSetting } from './setting.ts';
 
 const CONSUMER = 'billing';
@@ -38,19 +37,6 @@ test('locks the versions of records in the order of their keys', async () => {
     () => setting.database.transaction((tx) => see(tx, event('b', 1), event('a', 1))),
     async (tx) => expect(await mustWait(setting.database, see(tx, event('b', 1)), 2)).toBe(false),
   );
-});
-
-test('keeps a version that a replica applies while old versions are being deleted', async () => {
-  await setting.database.query({
-    text: `insert into inbox_version (consumer, topic, key, version, applied_at) values ($1, 'jobs', 'a', 1, now() - interval '100 days')`,
-    values: [CONSUMER],
-  });
-  await whileOpen(
-    setting.database,
-    (tx) => see(tx, event('a', 2)),
-    () => forgetVersions(setting.database, CONSUMER),
-  );
-  expect(await setting.database.transaction((tx) => see(tx, event('a', 1)))).toEqual([]);
 });
 
 test('skips a dead letter that another replica is applying, without waiting for it', async () => {
