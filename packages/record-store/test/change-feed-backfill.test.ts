@@ -105,15 +105,3 @@ test('logs records whose ids are codes, in more than one batch, under the digest
   const read = await ids(asks(start(), COMPLETE, 'breeds'));
   expect(read).toEqual(Array.from({ length: 1001 }, (_, i) => `B${i + 1}`).sort());
 });
-
-test('leaves a batch to the replica that is doing it, without waiting', async () => {
-  await open(many('cats', BEHIND, 2));
-  await database.transaction(async (tx) => {
-    await tx.query({ text: `select from catch_up where subject = 'cats' for update` });
-    const backfill = backfillOf(start());
-    await backfill.start();
-    await backfill.stop();
-    expect((await database.query<{ subject: string }>({ text: 'select subject from catch_up where not done' })).rows).toEqual([{ subject: 'cats' }]);
-  });
-  expect(await logged('cats', BEHIND)).toBe(0);
-});

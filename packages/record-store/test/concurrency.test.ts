@@ -224,17 +224,6 @@ describe('publishing stored records', () => {
     expect(await publication.complete(database)).toBe(false);
   });
 
-  test('leaves a pass to the replica that is working on it, without waiting for it', async () => {
-    await database.query({ text: `insert into catch_up (task, subject) values ('publish', 'locations')` });
-    await database.transaction(async (tx) => {
-      await tx.query({ text: 'select from catch_up for update' });
-      expect(await mustWait(database, publish())).toBe(false);
-    });
-    expect(await published()).toEqual([]);
-    await publish();
-    expect(await published()).toEqual(['stored']);
-  });
-
   test('leaves changes of an earlier release to the replica that is working on them, without waiting for it', async () => {
     await database.query({ text: `insert into catch_up (task, subject, done, complete) values ('publish', 'locations', true, true)` });
     await database.query({ text: `insert into unpublished values ('locations', $1, $2)`, values: [company, low.id] });

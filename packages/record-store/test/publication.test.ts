@@ -106,20 +106,6 @@ describe('a requested pass', () => {
     expect(await appended()).toEqual(batches);
   });
 
-  test('joins a pass that is under way instead of beginning it again', async () => {
-    await store('locations', 5);
-    await allDone();
-    const own = create();
-    await own.start();
-    // After the start, whose rounds would end the pass.
-    await database.query({
-      text: `update catch_up set done = false, company_id = $1, after = $2, processed = 3 where subject = 'locations'`,
-      values: [COMPANY, idOf(3)],
-    });
-    const [last] = (await pass(own)).filter(({ path, done }) => path === 'locations' && done);
-    expect([last?.published, await events()]).toEqual([5, 2]);
-  });
-
   test('ends when its caller has gone', async () => {
     await allDone();
     const gone = new AbortController();
