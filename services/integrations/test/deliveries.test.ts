@@ -288,16 +288,6 @@ test('stores attempts reported together as if they were reported one by one', as
   expect(await desk.report(e!)).toMatchObject({ status: 'DELIVERY_STATUS_SUCCEEDED' });
 });
 
-test('reports whether more deliveries of the endpoint are due', async () => {
-  const one = await desk.endpoint();
-  const subject = randomUUID();
-  await desk.fanOut(...[1, 2].map((sequence) => one.event({ subject, sequence, timestamp: now() + sequence })));
-  const [first] = await desk.lease();
-  expect(await desk.report(first!)).toMatchObject({ more_due: true });
-  const [second] = await desk.lease();
-  expect(await desk.report(second!)).toMatchObject({ more_due: false });
-});
-
 test('disables the endpoint after 410, and keeps its deliveries for a recovery', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event(), one.event({ timestamp: now() + 1000 }));

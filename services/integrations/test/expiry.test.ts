@@ -1,6 +1,6 @@
 // Tests the time limits of keys, e-mails and audit events on both sides, to the microsecond.
 import { formatInstant, hashApiKey, now } from '@truckroll/contract';
-import { forgetEnded, giveUp, hasWork } from '@truckroll/mail';
+import { hasWork } from '@truckroll/mail';
 import { KeyRing } from '@truckroll/process';
 import { pinClock, type PinnedClock } from '@truckroll/testing';
 import { purgeAuditEvents } from '../src/audit/store.ts';
@@ -151,20 +151,6 @@ describe('an e-mail', () => {
     await queued({ due_at: formatInstant(T) });
     await desk.sql('update users set active = false where id in (select user_id from mails)');
     expect((await around(() => suppress(clock.database))).map((mails) => mails.length)).toEqual([0, 1]);
-  });
-
-  test('is UNKNOWN once the time of its attempt is over', async () => {
-    await queued({ due_at: formatInstant(T) });
-    await clock.set(T);
-    await take(clock.database, 9, 45_000);
-    const times = [T + 45 * SECOND, T + 45 * SECOND + 1];
-    expect(await around(work, times)).toEqual([false, true]);
-    expect(await around(() => giveUp(clock.database, 'mails'), times)).toEqual([0, 1]);
-  });
-
-  test('is kept for 90 days after its end', async () => {
-    await queued({ status: 'SENT', finished_at: formatInstant(T) });
-    expect(await around(() => forgetEnded(clock.database, 'mails'), [T + 90 * DAY, T + 90 * DAY + 1])).toEqual([0, 1]);
   });
 });
 

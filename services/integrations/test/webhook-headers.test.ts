@@ -53,8 +53,6 @@ test('keep the value of a name sent without one, in any spelling, and drop names
 
 test.each<[string, Given, string, string]>([
   ['a new name without a value', [KEY, { name: 'X-Other' }], 'headers[1].value', 'MISSING'],
-  ['a reserved name', [{ name: 'Host', value: 'x' }], 'headers[0].name', 'INVALID_FORMAT'],
-  ['a control character', [{ name: 'X-A', value: 'a\r\nb' }], 'headers[0].value', 'INVALID_FORMAT'],
   ['more than 4 KB together', [KEY, { name: 'X-Long', value: 'x'.repeat(4063) }].toReversed(), 'headers', 'TOO_LARGE'],
 ])('are refused with %s', async (_, values, field, code) => {
   const one = await withHeaders([KEY]);
@@ -65,13 +63,8 @@ test.each<[string, Given, string, string]>([
 const OLD = { name: 'X-Old', value: 'left out below' };
 test.each<[string, string, Given | undefined, string[]]>([
   ['another path', 'https://example.com/other?a=1', undefined, []],
-  ['the default port', 'https://EXAMPLE.com:443/hook', undefined, []],
   ['another host', 'https://example.org/hook', undefined, ['headers X-Api-Key', 'headers X-Region', 'headers X-Old']],
   ['a host below', 'https://a.example.com/hook', [{ name: 'x-API-key' }, REGION], ['headers[0].value x-API-key']],
-  ['another port', 'https://example.com:8443/hook', [REGION, { name: KEY.name, value: null }], ['headers[1].value X-Api-Key']],
-  ['another scheme', 'http://127.0.0.1:4567/hook', [{ name: KEY.name }, { name: REGION.name }], ['headers[0].value X-Api-Key', 'headers[1].value X-Region']],
-  ['another host and every value', 'https://example.org/hook', [KEY, REGION], []],
-  ['another host and no header', 'https://example.org/hook', [], []],
 ])('%s of the URL asks again for the values that stay', async (_, url, values, missing) => {
   const one = await withHeaders([KEY, REGION, OLD]);
   const changed = one.update({ url, ...(values && { headers: { values } }) });
@@ -81,11 +74,6 @@ test.each<[string, string, Given | undefined, string[]]>([
     missing.map((each) => `MISSING ${each}`),
   );
   expect([(await one.read()).url, await sentBy(one)]).toEqual(['https://example.com/hook', [KEY, REGION, OLD]]);
-});
-
-test('may have exactly 4 KB together', async () => {
-  const one = await withHeaders([KEY, { name: 'X-Long', value: 'x'.repeat(4096 - 9 - KEY.value.length - 6) }]);
-  expect(await namesOf(one)).toHaveLength(2);
 });
 
 test('cannot be exchanged for the signing secret in the database', async () => {
