@@ -87,13 +87,6 @@ test('queues a message again without an end of its attempt', async () => {
   expect(rows).toEqual([{ status: 'QUEUED', detail: 'ECONNREFUSED', attempt_ends_at: null }]);
 });
 
-test('gives up only attempts whose time is over', async () => {
-  const lost = await notification('ATTEMPTING', { attempt_ends_at: `now() - interval '1 millisecond'` });
-  const underWay = await notification('ATTEMPTING', { attempt_ends_at: `now() + interval '30 seconds'` });
-  expect(await giveUp(database, 'notifications')).toBe(1);
-  expect([await statusOf(lost), await statusOf(underWay)]).toEqual(['UNKNOWN', 'ATTEMPTING']);
-});
-
 test('an attempt that was given up stays UNKNOWN, whatever outcome its sender stores later', async () => {
   const lost = await notification('ATTEMPTING', { attempt_ends_at: 'now()' });
   await giveUp(database, 'notifications');
@@ -109,11 +102,4 @@ test('a restore gives up whatever had no outcome at the restored moment, because
   expect(given.map(({ id }) => id).toSorted()).toEqual([queued.id, attempted.id].toSorted());
   expect([await statusOf(queued), await statusOf(attempted), await statusOf(sent)]).toEqual(['UNKNOWN', 'UNKNOWN', 'SENT']);
   expect((await database.query({ text: `select from notifications where status = 'UNKNOWN' and finished_at is null` })).rowCount).toBe(0);
-});
-
-test('keeps notifications until 90 days after their end, and unfinished ones without limit', async () => {
-  await notification('SENT', { finished_at: `now() - interval '91 days'` });
-  const kept = [await notification('SENT', { finished_at: `now() - interval '89 days'` }), await notification('ATTEMPTING')];
-  expect(await forgetEnded(database, 'notifications')).toBe(1);
-  expect(await Promise.all(kept.map(statusOf))).toEqual(['SENT', 'ATTEMPTING']);
 });
