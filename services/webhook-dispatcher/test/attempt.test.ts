@@ -29,7 +29,7 @@ const delivery = (url: string, fields: Partial<LeasedDelivery> = {}): LeasedDeli
 
 test('sends headers of the endpoint, none of which replaces the content type or the signature', async () => {
   const there = await receiver();
-  const own = ['Content-Type', 'Webhook-Id', 'webhook-timestamp', 'Webhook-Signature', 'X-Api-Key', 'Authorization'].map((name) => ({
+  const own = ['Content-Type', 'Webhook-Id', 'webhook-timestamp', 'Webhook-Signature', 'X-Api-Key', 'Authorization', 'User-Agent'].map((name) => ({
     name,
     value: 'of the endpoint',
   }));
@@ -39,11 +39,12 @@ test('sends headers of the endpoint, none of which replaces the content type or 
   expect(headers).toMatchObject({
     'x-api-key': 'of the endpoint',
     authorization: 'of the endpoint',
-    'user-agent': 'Truckroll-Webhooks/1.0',
+    'user-agent': 'of the endpoint',
     'content-type': 'application/json',
   });
   expect(headers).toMatchObject({ 'webhook-id': sent.event_id, 'webhook-timestamp': expect.stringMatching(/^\d{10}$/) });
   expect(headers['webhook-signature']!.split(' ').map((signature) => signature.slice(0, 3))).toEqual(['v1,', 'v1,']);
+  expect(report?.request_headers).toContainEqual({ name: 'x-api-key', value: '(hidden)' });
   expect(JSON.stringify(report)).not.toContain('of the endpoint');
 });
 
@@ -79,6 +80,7 @@ test.each([
 ])('marks a test by the header Webhook-Test, and nothing else (%p)', async (isTest, value) => {
   const there = await receiver();
   await attempts([there.target]).run(delivery(there.url, { test: isTest }));
+  expect(there.received[0]!.headers).toMatchObject({ 'user-agent': 'Truckroll-Webhooks/1.0' });
   expect(there.received[0]!.headers['webhook-test']).toBe(value);
 });
 
@@ -113,6 +115,7 @@ test('reports why there is no answer, without a status and without a time to try
     response_status: null,
     error: 'ATTEMPT_ERROR_CONNECT',
     error_message: 'The connection was refused.',
+    resolved_address: '127.0.0.1',
     retry_after_seconds: null,
     response_truncated: false,
     response_headers: [],

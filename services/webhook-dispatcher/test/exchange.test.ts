@@ -4,7 +4,6 @@ import { createServer } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { AnswerBody } from '../src/send/answer-body.ts';
 import { closeOpened, listening, receiver, sender } from './support/opened.ts';
-import { startReceiver } from './support/receiver.ts';
 
 afterEach(closeOpened);
 
@@ -190,14 +189,6 @@ test('accepts an answer that cannot be decompressed', async () => {
   expect(result.failure).toBeUndefined();
 });
 
-test('reports a redirect and does not follow it', async () => {
-  const elsewhere = await receiver();
-  const there = await receiver((response) => response.writeHead(307, { location: elsewhere.url }).end());
-  const result = await sender({ allowed: [there.target, elsewhere.target] }).send(there.url);
-  expect(result.status).toBe(307);
-  expect(elsewhere.connections).toBe(0);
-});
-
 test.each([
   ['the headers', '', () => undefined],
   ['the end of the body', 'so far', (response: ServerResponse) => void response.writeHead(200).write('so far')],
@@ -221,32 +212,6 @@ test('includes the TLS handshake in the time limit', async () => {
   expect(result.failure?.kind).toBe('ATTEMPT_ERROR_TIMEOUT');
 });
 
-test.each([
-  ['nothing', (_: string) => ''],
-  ['what is not HTTP', () => 'SMTP 220 hello\r\n\r\n'],
-  ['half an answer', () => 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'],
-])('fails an exchange whose connection ends with %s', async (_, text) => {
-  const rude = createServer((socket) => void socket.on('error', () => undefined).once('data', () => socket.end(text(''))));
-  const port = await listening(rude);
-  const result = await sender({ allowed: [`127.0.0.1:${port}`] }).send(`http://127.0.0.1:${port}/`);
-  expect(result.failure?.kind).toBe('ATTEMPT_ERROR_EXCHANGE');
-});
-
-test('reports a closed port as a failed connection', async () => {
-  const gone = await startReceiver();
-  await gone.close();
-  const result = await sender({ allowed: [gone.target] }).send(gone.url);
-  expect(result.failure).toMatchObject({ kind: 'ATTEMPT_ERROR_CONNECT', message: 'The connection was refused.' });
-  expect(result.address).toBe('127.0.0.1');
-});
-
-test('reports a name without an address as a failed lookup', async () => {
-  const { createResolve } = await import('../src/send/resolve.ts');
-  const result = await sender({ resolve: createResolve() }).send('https://receiver.invalid/');
-  expect(['ATTEMPT_ERROR_NAME', 'ATTEMPT_ERROR_TIMEOUT']).toContain(result.failure?.kind);
-  expect(result.address).toBeUndefined();
-});
-
 test('trusts a certificate for the name of the receiver, and none for another name', async () => {
   const there = await receiver(undefined, { tls: true });
   const send = (name: string) => sender({ allowed: [there.target], resolve: async () => ['127.0.0.1'] }).send(`https://${name}:${there.port}/`);
@@ -264,13 +229,6 @@ test('reports a receiver that does not speak TLS by code, without the text of Op
   const { failure } = await sender({ allowed: [`127.0.0.1:${port}`] }).send(`https://127.0.0.1:${port}/`);
   expect(failure?.kind).toBe('ATTEMPT_ERROR_TLS');
   expect(failure?.message).toMatch(/^The TLS handshake failed \(ERR_SSL_[A-Z0-9_]+\)\.$/);
-});
-
-test('tries the next address when the first refuses the connection', async () => {
-  const there = await receiver();
-  const allowed = [there.target, `127.0.0.2:${there.port}`];
-  const result = await sender({ allowed, allowHttp: true, resolve: async () => ['127.0.0.2', '127.0.0.1'] }).send(`http://receiver.test:${there.port}/`);
-  expect(result).toMatchObject({ status: 200, address: '127.0.0.1' });
 });
 
 test('reuses a connection only for the same endpoint', async () => {

@@ -1,25 +1,9 @@
 import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createLog } from '@truckroll/telemetry';
-import { ExchangeLog, resultOf } from '../src/log/lines.ts';
+import { ExchangeLog } from '../src/log/lines.ts';
 
 const report = (fields: Partial<ReportRequest>): ReportRequest =>
   ({ error: AttemptError.UNSPECIFIED, error_message: '', response_status: null, started_at: 0, ended_at: 12_000, ...fields }) as ReportRequest;
-
-test('classifies an exchange by its status class, or by the reason why there is no status', () => {
-  const { NAME, FORBIDDEN_TARGET, CONNECT, TLS, TIMEOUT, EXCHANGE } = AttemptError;
-  expect([204, 301, 410, 503].map((status) => resultOf(report({ response_status: status })))).toEqual(['2xx', '3xx', '4xx', '5xx']);
-  expect([NAME, FORBIDDEN_TARGET, CONNECT, TLS, TIMEOUT, EXCHANGE].map((error) => resultOf(report({ error })))).toEqual([
-    'dns',
-    'blocked',
-    'refused',
-    'tls',
-    'timeout',
-    'broken',
-  ]);
-  // An incomplete answer counts as broken, whatever its status.
-  expect(resultOf(report({ response_status: 200, error: TIMEOUT }))).toBe('timeout');
-  expect(resultOf(report({ response_status: 999 }))).toBe('broken');
-});
 
 test('logs an endpoint that keeps failing again after a minute', () => {
   jest.useFakeTimers();

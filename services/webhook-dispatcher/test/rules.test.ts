@@ -61,14 +61,6 @@ test.each([
   expect(endpointAnswers({ ...report, error: 'ATTEMPT_ERROR_EXCHANGE' })).toBe(false);
 });
 
-test('makes an open circuit half-open when its time is over', () => {
-  const circuits = new Circuits();
-  for (let i = 0; i < 5; i += 1) circuits.failed('dead', now);
-  const standing = (at: number) => [circuits.isOpen('dead', at), circuits.openUntil('dead', at), circuits.excluded(at), circuits.open(at), circuits.nextAt(at)];
-  expect(standing(now + 4999)).toEqual([true, now + 5000, ['dead'], 1, now + 5000]);
-  expect(standing(now + 5000)).toEqual([false, undefined, [], 0, undefined]);
-});
-
 function failing(times: number, circuit: Circuit = CLOSED): Circuit {
   return times === 0 ? circuit : failing(times - 1, afterFailure(circuit, now));
 }
