@@ -192,38 +192,3 @@ const WRITES: Record<string, [verb: string, path: () => Promise<string>, body: o
 test.each(Object.entries(WRITES))('%s names all faults of a body at once', async (_, [verb, path, body, expected]) => {
   expect(fieldsOf(await details(verb, await path(), body))).toEqual(expected);
 });
-
-const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
-
-test.each<[string, string[]]>([
-  ['{"name":"a","name":"b"}', ['name UNKNOWN_FIELD Give it once: it is given twice.']],
-  ['{"name":"a","n\\u0061me":"b"}', ['name UNKNOWN_FIELD Give it once: it is given twice.']],
-  [`{"name":"a","expiresAt":${nested(32)}}`, ['body INVALID_FORMAT Nest no deeper than 32 lists and objects.']],
-  ['{"name":"\\u200b \\ufeff"}', ['name INVALID_FORMAT Give a text with letters or digits: nothing visible is in it.']],
-  ['\ufeff{}', ['name MISSING Give a value.']],
-  ['{"name":"a","a":1e999}', ['a UNKNOWN_FIELD Remove it, or spell it as one of name, expiresAt.']],
-])('the body %s is refused', async (body, expected) => {
-  expect((await details('POST', KEYS, body)).map(({ field, code, message }) => `${field} ${code} ${message}`)).toEqual(expected);
-});
-
-test('a filter that is nested 7,000 deep is refused, wherever it is given', async () => {
-  const filter = `${'{"a":'.repeat(7000)}1${'}'.repeat(7000)}`;
-  const body = `{"name":"a","url":"https://example.com/","eventTypes":["service_request.created"],"filter":${filter}}`;
-  const preview = `{"eventTypes":["service_request.created"],"filter":${filter}}`;
-  for (const [path, text] of [
-    [HOOKS, body],
-    [`${HOOKS}/filter-preview`, preview],
-  ] as const) {
-    expect((await details('POST', path, text)).map(({ message }) => message)).toEqual(['Nest no deeper than 32 lists and objects.']);
-  }
-});
-
-test.each([
-  ['2026-02-29', ['February 2026 has 28 days. Give a calendar date as YYYY-MM-DD.']],
-  ['2024-02-29', []],
-  ['2026-2-9', ['Give a calendar date as YYYY-MM-DD.']],
-  ['2026-02-00', ['Days begin at 01. Give a calendar date as YYYY-MM-DD.']],
-  ['2026-11-31', ['November has 30 days. Give a calendar date as YYYY-MM-DD.']],
-])('issued_from=%s', async (date, expected) => {
-  expect((await details('GET', `/v1/invoices?issued_from=${date}`)).map(({ message }) => message)).toEqual(expected);
-});

@@ -210,37 +210,15 @@ describe('removing an assignment', () => {
 
 describe('validation of a write', () => {
   const cases: [string, Record<string, unknown>, string, string][] = [
-    ['a seventh fractional digit', { starts_at: '2026-03-02T15:00:00.1234567Z' }, 'INVALID_FORMAT', 'starts_at'],
-    ['a time without seconds', { ends_at: '2026-03-02T16:00Z' }, 'INVALID_FORMAT', 'ends_at'],
-    ['a time without offset', { ends_at: '2026-03-02T16:00:00' }, 'INVALID_FORMAT', 'ends_at'],
-    ['an end that is the start', { ends_at: '2026-03-02T15:00:00Z' }, 'RANGE_ORDER', 'ends_at'],
-    ['an upper-case revision', { expected_revision: 'A'.repeat(64) }, 'INVALID_FORMAT', 'expected_revision'],
     ['no revision', { expected_revision: undefined }, 'MISSING', 'expected_revision'],
     ['a null visit', { appointment_id: null }, 'MISSING', 'appointment_id'],
-    ['a broken uuid', { team_member_id: 'dana' }, 'INVALID_UUID', 'team_member_id'],
-    ['a field that it does not know', { overlap: true }, 'UNKNOWN_FIELD', 'overlap'],
     ['a field of ours', { caller: { company_id: MISSING } }, 'UNKNOWN_FIELD', 'caller'],
-    ['a flag that is text', { allow_outside_window: 'true' }, 'INVALID_FORMAT', 'allow_outside_window'],
     ['a flag that is null', { allow_outside_window: null }, 'INVALID_FORMAT', 'allow_outside_window'],
     ['a message without text', { customer_notification: { message: '' } }, 'OUT_OF_RANGE', 'customer_notification.message'],
-    ['a notification that is text', { customer_notification: 'yes' }, 'INVALID_FORMAT', 'customer_notification'],
-    ['a long message', { customer_notification: { message: 'x'.repeat(501) } }, 'OUT_OF_RANGE', 'customer_notification.message'],
     ['an unknown part of a notification', { customer_notification: { channel: 'EMAIL' } }, 'UNKNOWN_FIELD', 'customer_notification.channel'],
   ];
   test.each(cases)('refuses %s', async (_, fields, code, field) => {
     expect(refusal(await desk.add({ id: MISSING, revision: 'b'.repeat(64) }, fields))).toEqual([400, 'INVALID_REQUEST', code, field]);
-  });
-
-  test('lists every failure at once: header, body and the order of times', async () => {
-    const reply = await desk.add({ id: 'x', revision: '' }, { ends_at: '2026-03-02T14:00:00Z', nonsense: 1 }, { key: 'short' });
-    const found = reply.body['error'].details.map(({ location, field, code }: Record<string, string>) => `${location} ${field} ${code}`);
-    expect(found.sort()).toEqual([
-      'body appointment_id INVALID_UUID',
-      'body ends_at RANGE_ORDER',
-      'body expected_revision INVALID_FORMAT',
-      'body nonsense UNKNOWN_FIELD',
-      'header Idempotency-Key OUT_OF_RANGE',
-    ]);
   });
 
   test.each([
