@@ -2,7 +2,8 @@
 import { ApiError, topics as known } from '@truckroll/contract';
 import type { FreezeResponse, FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
 import type { Handlers } from '@truckroll/grpc';
-import { endsOf, hasPassed, type AppliedTo, type KafkaClient, type Offsets, type Restored } from '@truckroll/outbox';
+import { KeptAdmin, endsOf, hasPassed, type AppliedTo, type KafkaClient, type Offsets, type Restored } from '@truckroll/outbox';
+import type { BackgroundPart } from '@truckroll/process';
 import { isLockTimeout, type Database, type Queryable, type Transaction } from '@truckroll/postgres';
 import { requireId } from './request.ts';
 import { STAYS } from './tables.ts';
@@ -10,6 +11,7 @@ import { STAYS } from './tables.ts';
 export interface FreezeOptions {
   readonly database: Database;
   readonly kafka: KafkaClient;
+  readonly background: (part: BackgroundPart) => void;
   /** The service's consumers, which apply what was published of the company before it refuses changes. */
   readonly restored: Pick<Restored, 'groups'>;
   /** Places up to which they have applied their topics, where the service stores them: they are committed seconds later. */
@@ -39,11 +41,13 @@ const ROWS = ['new', 'old'] as const;
 export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceService> {
   const { database, kafka, restored } = options;
   const { underWay = 'null::text' } = options;
+  const admin = new KeptAdmin();
+  options.background(admin);
   const topics = [...new Set(restored.groups.flatMap((group) => group.topics))].filter(({ name }) => name !== known.watermarks.name);
 
   /** Remembers which messages its consumers must have applied. Returns what hinders that. */
   async function begin(companyId: string, signal: AbortSignal): Promise<string | null> {
-    const ends: Offsets = topics.length === 0 ? new Map() : await endsOf(kafka, topics).catch(away);
+    const ends: Offsets = topics.length === 0 ? new Map() : await endsOf(kafka, topics, admin.use).catch(away);
     signal.throwIfAborted();
     const hidden = topics.flatMap(({ name }) => (ends.has(name) ? [] : [kafka.prefix + name]));
     await database.of(companyId).query({
@@ -60,10 +64,10 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
     const applied = await options.applied?.(database.of(companyId));
     for (const { group, topics: own } of restored.groups.filter((each) => closed === (each.group === options.trail))) {
       const theirs = new Map([...ends].filter(([name]) => own.some((topic) => topic.name === name)));
-      const passed = theirs.size === 0 || (await hasPassed(kafka, group, theirs, applied).catch(away));
-      if (passed) continue;
+      if (theirs.size === 0) continue;
+      // Before it looks, so that the company waits for one call less.
       if (!closed) await options.hurry?.();
-      return `the consumer group ${group} to apply what was published before`;
+      if (!(await hasPassed(kafka, group, theirs, applied, admin.use).catch(away))) return `the consumer group ${group} to apply what was published before`;
     }
     return null;
   }
@@ -126,6 +130,8 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
       return { state: { begun: state !== undefined || fenced.length > 0, closed } };
     },
     async prepareFreeze({ company_id: given }) {
+      // Connects to Kafka and looks up the topics, for which the company would wait.
+      if (topics.length > 0) await endsOf(kafka, topics, admin.use).catch(away);
       return { tables: await fenceAll(idOf(given)) };
     },
     async freeze({ company_id: given }, { signal }) {

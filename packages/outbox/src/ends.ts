@@ -1,5 +1,5 @@
 // Where topics begin and end, for readers of a whole topic, and how a group is moved there.
-import { withAdmin } from './admin.ts';
+import { withAdmin, type UseAdmin } from './admin.ts';
 import { disconnectQuietly } from './disconnect-quietly.ts';
 import type { KafkaClient } from './kafka.ts';
 import type { Topic } from './topics.ts';
@@ -13,12 +13,12 @@ export function beginningsOf(kafka: KafkaClient, topics: readonly Topic[]): Prom
 }
 
 /** The offsets after the last messages. */
-export function endsOf(kafka: KafkaClient, topics: readonly Topic[]): Promise<Offsets> {
-  return offsetsOf(kafka, topics, 'high');
+export function endsOf(kafka: KafkaClient, topics: readonly Topic[], use: UseAdmin = withAdmin): Promise<Offsets> {
+  return offsetsOf(kafka, topics, 'high', use);
 }
 
-function offsetsOf(kafka: KafkaClient, topics: readonly Topic[], which: 'low' | 'high'): Promise<Offsets> {
-  return withAdmin(kafka, async (admin) => {
+function offsetsOf(kafka: KafkaClient, topics: readonly Topic[], which: 'low' | 'high', use = withAdmin): Promise<Offsets> {
+  return use(kafka, async (admin) => {
     const existing = new Set(await admin.listTopics());
     const offsets = new Map<string, { partition: number; offset: string }[]>();
     const asked = topics.filter(({ name }) => existing.has(kafka.prefix + name));
@@ -40,8 +40,14 @@ export type AppliedTo = (topic: string, partition: number) => number | undefined
  * Whether the group has applied messages up to these offsets, as far as the topics still have messages before them: it has committed that, or
  * stores itself what it has applied, which is known earlier.
  */
-export function hasPassed(kafka: KafkaClient, group: string, offsets: Offsets, applied: AppliedTo = () => undefined): Promise<boolean> {
-  return withAdmin(kafka, async (admin) => {
+export function hasPassed(
+  kafka: KafkaClient,
+  group: string,
+  offsets: Offsets,
+  applied: AppliedTo = () => undefined,
+  use: UseAdmin = withAdmin,
+): Promise<boolean> {
+  return use(kafka, async (admin) => {
     const topics = [...offsets.keys()].map((name) => kafka.prefix + name);
     const [committed, ...all] = await Promise.all([
       admin.fetchOffsets({ groupId: kafka.prefix + group, topics }),

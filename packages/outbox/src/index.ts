@@ -1,4 +1,4 @@
-export { withAdmin } from './admin.ts';
+export { KeptAdmin, withAdmin } from './admin.ts';
 export { EventTooLarge, append, appending, appendingRows, appendingText, appendingValues, madeColumns, type MadeColumns } from './append.ts';
 export { NO_COMPANY, auditEntry, auditEvent, type AuditedChange, type AuditedService } from './audit.ts';
 export { Consumer } from './consumer.ts';

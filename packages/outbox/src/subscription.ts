@@ -102,6 +102,11 @@ export class Subscriber implements BackgroundPart {
     await this.#consumer.stop();
   }
 
+  /** As that of Consumer. */
+  commit(): Promise<void> {
+    return this.#consumer.commit();
+  }
+
   /** Applies events of one partition together with queued batches of the same topic. Rejects only if retrying may help. */
   async handle(events: readonly IncomingEvent[]): Promise<void> {
     if (events.length === 0) return;

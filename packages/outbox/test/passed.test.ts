@@ -1,7 +1,7 @@
 // Whether a group has applied what was published before (docs/adr/0026).
 import { openProducer } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
-import { withAdmin } from '../src/admin.ts';
+import { KeptAdmin, withAdmin } from '../src/admin.ts';
 import { endsOf, hasPassed, moveGroup, type Offsets, type Topic } from '../src/index.ts';
 import { createTopic, kafka } from './setting.ts';
 
@@ -52,4 +52,18 @@ test('a group has passed a topic that ends before, because it was lost and made 
   expect(await passes(topic.name, ends)).toBe(false);
   await moveGroup(kafka, topic.name, await endsOf(kafka, [topic]));
   expect(await passes(topic.name, ends)).toBe(true);
+});
+
+test('an admin that is kept is replaced after work that failed', async () => {
+  const topic = await topicWith('one');
+  const admin = new KeptAdmin();
+  const kept = (): Promise<Offsets> => endsOf(kafka, [topic], admin.use);
+  const ends = await kept();
+  const lost = admin.use(kafka, async (own) => {
+    await own.disconnect();
+    throw new Error('lost');
+  });
+  await expect(lost).rejects.toThrow('lost');
+  expect(await kept()).toEqual(ends);
+  await admin.stop();
 });

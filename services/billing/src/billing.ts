@@ -73,7 +73,7 @@ export function createBilling(config: BillingConfig): Service {
         erasure({ database, kinds, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
       );
       server.implement(ReceivablesReportServiceService, { getReceivablesReport: (request) => readReceivables(database, names, request) });
-      server.implement(FreezeServiceService, freezing({ database, kafka, restored, lock: lockCompany }));
+      server.implement(FreezeServiceService, freezing({ database, kafka, background, restored, hurry: () => subscriber.commit(), lock: lockCompany }));
       server.implement(ExportServiceService, companyExport({ database, kinds }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },

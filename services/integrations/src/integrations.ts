@@ -159,7 +159,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(ErasureServiceService, erasure({ database, kinds, catchUp, log, restored, people, ...leaving }));
       const hurry = () => database.transaction(async (tx) => notifyDue(tx));
       const fences = { keys: { companies: 'id' }, records: true };
-      server.implement(FreezeServiceService, freezing({ database, kafka, restored, trail: SCHEMA, hurry, underWay, ...fences }));
+      server.implement(FreezeServiceService, freezing({ database, kafka, background, restored, trail: SCHEMA, hurry, underWay, ...fences }));
       server.implement(ExportServiceService, companyExport({ database, kinds, tables: exportedTables }));
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);

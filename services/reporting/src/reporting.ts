@@ -70,7 +70,7 @@ export function createReporting(config: ReportingConfig): Service {
         ErasureServiceService,
         erasure({ database, kinds, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
       );
-      server.implement(FreezeServiceService, freezing({ database, kafka, restored, applied: appliedTo, lock: lockCompany }));
+      server.implement(FreezeServiceService, freezing({ database, kafka, background, restored, applied: appliedTo, lock: lockCompany }));
       server.implement(ExportServiceService, companyExport({ database, kinds }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },

@@ -86,7 +86,7 @@ export function createScheduling(config: SchedulingConfig): Service {
         ErasureServiceService,
         erasure({ database, kinds, written, catchUp, log, learns: { kafka, background }, restored, people, lock: lockCompany, poke: () => outbox.poke() }),
       );
-      server.implement(FreezeServiceService, freezing({ database, kafka, restored, lock: lockCompany, underWay }));
+      server.implement(FreezeServiceService, freezing({ database, kafka, background, restored, lock: lockCompany, underWay }));
       server.implement(ExportServiceService, companyExport({ database, kinds, tables: written }));
       serveRecords(server, tables, { database, names, afterImport: poke });
       const writes = { database, reader: new RecordReader(jobAppointments, { database, names }), poke };
