@@ -3,6 +3,7 @@
 import { owners } from '@truckroll/contract';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { StatementError, asOwner, isUniqueViolation, type Queryable } from '@truckroll/postgres';
+import { pause } from '@truckroll/process';
 import { asReplica, inTransaction, type Cell } from './cells.ts';
 import type { MovedTable } from './tables.ts';
 
@@ -27,6 +28,7 @@ export async function copyRows({ from, to, companyId, tables, snapshot, signal, 
   const beginning = ['begin isolation level repeatable read read only', `set transaction snapshot '${snapshot}'`];
   await inTransaction(from, beginning, (source) =>
     asReplica(to, async (batch) => {
+      let since = performance.now();
       for (const table of tables) {
         for await (const { rows, bytes } of batchesOf(source, table, companyId)) {
           signal.throwIfAborted();
@@ -34,6 +36,9 @@ export async function copyRows({ from, to, companyId, tables, snapshot, signal, 
           const text = `insert into ${table.name} overriding system value select * from unnest($1::${table.name}[])`;
           await batch(async (target) => void (await target.query({ text, values: [rows] }))).catch((error: unknown) => explain(error, table));
           copied(table.name, rows.length, bytes);
+          // For as long as the batch took, other companies have both servers for themselves.
+          await pause(performance.now() - since, signal);
+          since = performance.now();
         }
       }
       // Else `analyzeGrown` might look too early.
