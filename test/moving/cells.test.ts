@@ -137,6 +137,7 @@ test('no company is settled while it is being moved', async () => {
 
 test.each([
   ['a name that is not its own', () => cells.replaceAll('west/', 'east/'), 'The cell east is called west by its integrations'],
+  ['the name of this one', () => cells.replaceAll('west/', 'home/'), 'CELLS names home, which is this cell'],
   ['the name of another', () => cells.replaceAll('west/', 'east/').concat(',', cells), '2 cells are called west by their integrations'],
 ])('nothing is settled while a cell has %s', async (_, CELLS, fault) => {
   const outcome = await commandWith({ CELLS: CELLS() }, 'cells', 'settle', stays.id, '--in', 'home');

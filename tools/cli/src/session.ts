@@ -55,14 +55,13 @@ export class Session extends TerminalSession {
   /** Functions for every rpc of a service. They reject with Failure if the service rejects the call or is unavailable. */
   client<const D extends Definition>(owner: Owner, definition: D): Callers<D> {
     const callers: Record<string, (...input: unknown[]) => unknown> = this.channel(owner).client(definition) as never;
-    const { peer, howTo } = this.#contactOf(owner);
     const guarded = Object.entries(callers).map(([name, call]) => [
       name,
       async (...input: unknown[]) => {
         try {
           return await call(...input);
         } catch (error) {
-          throw fromService(error, peer, howTo);
+          throw this.away(owner, error);
         }
       },
     ]);
@@ -78,11 +77,10 @@ export class Session extends TerminalSession {
   }
 
   async ready(owner: Owner, milliseconds: number): Promise<void> {
-    const { peer, howTo } = this.#contactOf(owner);
     await this.channel(owner)
       .check(milliseconds)
       .catch((error: unknown) => {
-        throw fromService(error, peer, howTo);
+        throw this.away(owner, error);
       });
   }
 
@@ -97,8 +95,9 @@ export class Session extends TerminalSession {
   #credential(owner: Owner): CallCredential {
     const found = this.#setting(optionalCallCredentialSetting('CALL_CREDENTIAL')) ?? this.#localCredential(owner);
     if (found !== undefined) return found;
+    const variable = `${this.#prefix}CALL_CREDENTIAL`;
     throw new Failure(
-      `No credential is known by which ${owner} would know you: set CALL_CREDENTIAL or CALL_CREDENTIAL_FILE to the operator's, whose SHA-256 is in the services' CALLER_CREDENTIALS.`,
+      `No credential is known by which ${owner} would know you: set ${variable} or ${variable}_FILE to the operator's, whose SHA-256 is in the services' CALLER_CREDENTIALS.`,
       EXIT.unreachable,
     );
   }
@@ -113,9 +112,11 @@ export class Session extends TerminalSession {
     return readState<Record<string, string>>(this.state, 'services.json')?.[owner];
   }
 
-  /** All cells, by name; that of the environment's addresses comes first. It has no name here if CELL is not set. Close the others. */
+  /** All cells, by name; that of the environment's addresses comes first. It has no name here if CELL is not set. Close the others. Throws Failure if they contradict each other. */
   cells(): Map<string | undefined, Session> {
     const { cell, others } = this.#read({ cell: cellSetting('CELL'), others: otherCellsSetting('CELLS') });
+    if (cell !== undefined && others?.has(cell))
+      throw new Failure(`CELLS names ${cell}, which is this cell by CELL: leave it out there. CELLS has the addresses of the others only.`, EXIT.refused);
     const elsewhere = [...(others ?? [])].map(([name, addresses]) => {
       const own = Object.fromEntries(Object.entries(addresses).map(([owner, address]) => [addressVariable(owner as Owner), address]));
       return [name, new Session({ ...this.io, env: { ...this.io.env, ...own } })] as const;
@@ -124,8 +125,10 @@ export class Session extends TerminalSession {
   }
 
   away(owner: Owner, error: unknown): unknown {
-    const { peer, howTo } = this.#contactOf(owner);
-    return fromService(error, peer, howTo);
+    const prefix = this.#prefix;
+    const variable = prefix + addressVariable(owner);
+    const howTo = prefix === '' ? `start it with \`npm start\`, or set ${variable} to where it runs.` : `start it, or set ${variable} to where it runs.`;
+    return fromService(error, { peer: `${owner}${this.inCell} at ${this.address(owner)}`, howTo, credential: `${prefix}CALL_CREDENTIAL` });
   }
 
   baseUrl(given?: string): string {
@@ -191,12 +194,6 @@ export class Session extends TerminalSession {
 
   close(): void {
     for (const channel of this.#channels.values()) channel.close();
-  }
-
-  #contactOf(owner: Owner): { peer: string; howTo: string } {
-    const variable = this.#prefix + addressVariable(owner);
-    const howTo = this.#prefix === '' ? `start it with \`npm start\`, or set ${variable} to where it runs.` : `start it, or set ${variable} to where it runs.`;
-    return { peer: `${owner}${this.inCell} at ${this.address(owner)}`, howTo };
   }
 
   /** Throws Failure if the variable's value is invalid. */
