@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { owners } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
+import { newCallCredential } from '@truckroll/grpc';
 import { Database } from '@truckroll/postgres';
 import { freshDatabase } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
@@ -13,7 +14,8 @@ import type { Receiver } from '../../services/webhook-dispatcher/test/support/re
 import { fill, operatorsCommand } from '../leaving/fill.ts';
 import { SCHEMAS } from '../support/components.ts';
 import type { System, TestCompany } from '../support/system.ts';
-import { Died, counts, environment, record, rowsOf, runMove, startTwoCells, tracesIn, type Outcome, type TwoCells } from './two-cells.ts';
+import { DEAD_LETTER, LATE_ENTRY, losingTheOther } from './mishaps.ts';
+import { Died, counts, environment, record, rowsOf, runMove, shiftedIn, startTwoCells, tracesIn, type Outcome, type TwoCells } from './two-cells.ts';
 
 const MINUTES = 60_000;
 
@@ -36,13 +38,6 @@ async function move(
 /** Without its trail, which entries reach a second or two late. */
 async function countsOfOther(): Promise<Record<string, number>> {
   const { 'integrations.audit_events': _, ...found } = await counts(here, other);
-  return found;
-}
-
-/** The schemas that show versions of the feed as others than they store. */
-async function shifted(system: System): Promise<string[]> {
-  const found: string[] = [];
-  for (const owner of owners) if ((await rowsOf(system, `select from ${owner}.shifts where company_id = $1`, moving.id)).length > 0) found.push(owner);
   return found;
 }
 
@@ -101,11 +96,11 @@ test('refuses what could not end well, before it changes anything', async () => 
   expect((await move(['--abort'])).words.join()).toContain('No move');
   expect((await move(['--confirm'])).words.join()).toContain('has not been moved');
   expect((await move([], { also: environment(here, 'TO_') })).words.join()).toContain('the same database');
-  const without = await move([], { also: { TO_BILLING_ADDRESS: undefined } });
-  expect([without.code, without.words.join()]).toEqual([2, expect.stringContaining('Set TO_BILLING_ADDRESS')]);
-  expect((await move([], { also: { FROM_DATABASE_URL: 'host=127.0.0.1 user=reader' } })).words.join()).toContain(
-    'FROM_DATABASE_URL is no address of a database',
-  );
+  const without = await move([], { also: { TO_BILLING_ADDRESS: undefined, REPORTING_ADDRESS: undefined, FROM_DATABASE_URL: 'host=127.0.0.1 user=reader' } });
+  const missing = /Set TO_BILLING_ADDRESS.*set REPORTING_ADDRESS.*FROM_DATABASE_URL is no address of a database/s;
+  expect([without.code, without.words.join()]).toEqual([2, expect.stringMatching(missing)]);
+  const stranger = await move([], { also: { TO_CALL_CREDENTIAL: newCallCredential('operator').text } });
+  expect(stranger.words.join()).toContain('refused your credential: set TO_CALL_CREDENTIAL or');
   expect(await tracesIn(here, there)).toEqual([]);
 });
 
@@ -150,7 +145,7 @@ test(
     await expect(move(['--abort'], { dies: 'giving up' })).rejects.toThrow(Died);
     expect((await move([])).words.join()).toContain('run --abort again');
     expect(await move(['--abort'])).toMatchObject({ code: 0 });
-    expect([await tracesIn(here, there), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
+    expect([await tracesIn(here, there), await shiftedIn(there, moving), await counts(there, moving)]).toEqual([[], [], {}]);
     expect(await countsOfOther()).toEqual(before);
   },
   2 * MINUTES,
@@ -173,6 +168,14 @@ test(
     await until('changes without billing', () => record(here, moving).catch(() => undefined));
     await here.startService('billing');
     await again;
+    const { code, words } = await losingTheOther(there, () => move([]));
+    expect([code, words.some((word) => word.startsWith('frozen')), words.at(-2)]).toEqual([
+      3,
+      true,
+      expect.stringContaining('the company can be changed here again'),
+    ]);
+    await record(here, moving);
+    expect(await read()).toBe('200');
     // The freeze is prepared, so that it need not wait for transactions of others.
     expect((await rowsOf(here, `select from pg_trigger where tgname like 'frozen%'`)).length).toBeGreaterThan(100);
     // The other cell has its keys already, and sends them back.
@@ -184,13 +187,10 @@ test(
     expect(await move(['--abort'])).toMatchObject({ code: 0 });
     expect(await read()).toBe('200');
     await record(here, moving);
-    expect([await tracesIn(here, there), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
+    expect([await tracesIn(here, there), await shiftedIn(there, moving), await counts(there, moving)]).toEqual([[], [], {}]);
   },
   2 * MINUTES,
 );
-
-const DEAD_LETTER = `insert into billing.parked_event (consumer, topic, partition, log_offset, key, headers, reason)
-  values ('billing', 't', 0, 1, $1, '{"id":"1"}', 'a defect')`;
 
 test(
   'can be given up without the other cell, and stops at a dead letter',
@@ -214,9 +214,6 @@ test(
   },
   2 * MINUTES,
 );
-
-const LATE_ENTRY = `insert into integrations.audit_events (company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id, after)
-  values ($1, now(), gen_random_uuid(), 'OPERATOR', 'o', 'o', 'late', $2, $3, $4)`;
 
 /** What it says at the end of each step, or in it. */
 const OPEN_AGAIN = 'the company can be changed here again';
@@ -323,6 +320,7 @@ test(
     await rowsOf(here, `update integrations.moves set step = 'copying'`);
     await rowsOf(here, 'delete from integrations.company_places');
     for (const owner of owners) await rowsOf(here, `delete from ${owner}.frozen_companies`);
+    expect((await move(['--status'])).stdout).toContain('"open_here":true');
     expect((await move(['--abort'])).words.join()).toContain('in the other cell already');
     const { 'scheduling.accounts': accounts } = await counts(there, moving);
     expect(await move([])).toMatchObject({ code: 0, stdout: expect.stringContaining('"step":"moved"') });
@@ -376,7 +374,7 @@ test(
     expect(await move(['--confirm'], { back: true })).toMatchObject({ code: 0 });
     expect(await read()).toBe('200');
     await expectNextChange(here, cursor);
-    expect([await tracesIn(here, there), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
+    expect([await tracesIn(here, there), await shiftedIn(there, moving), await counts(there, moving)]).toEqual([[], [], {}]);
     await record(here, moving);
   },
   2 * MINUTES,
@@ -392,7 +390,7 @@ test(
     expect(await move(['--abort'])).toMatchObject({ code: 0 });
     expect(await read()).toBe('200');
     await record(here, moving);
-    expect([await tracesIn(here, there), await shifted(there), await counts(there, moving)]).toEqual([[], [], {}]);
+    expect([await tracesIn(here, there), await shiftedIn(there, moving), await counts(there, moving)]).toEqual([[], [], {}]);
   },
   2 * MINUTES,
 );

@@ -71,7 +71,8 @@ async function entry(cell: Cell, { id, company, action, person, before }: Entry)
   await sql(cell, text, company, id, action, person, before);
 }
 
-const tables = (unequal: Unequal): string[] => [...unequal.keys()];
+const tables = (unequal: Unequal): string[] => [...unequal.keys()].map(({ name }) => name);
+const entriesIn = (unequal: Unequal): string[] => [...unequal].flatMap(([{ name }, entries]) => (name === TRAIL ? [...entries] : []));
 /** Nothing of the company was compared before in other tables. */
 const unequal = (among?: Unequal): Promise<Unequal> => unequalIn(from, to, MOVING, among);
 
@@ -89,7 +90,7 @@ test('a trail is equal if nothing of it is missing in the other cell', async () 
   // It goes on while the company is frozen, and what was added since is on its way.
   const late = { ...one, id: randomUUID() };
   await entry(from, late);
-  expect([...(await unequal(missing)).get(TRAIL)!]).toHaveLength(1);
+  expect(entriesIn(await unequal(missing))).toHaveLength(1);
   await entry(to, late);
   await asReplica(to, (batch) => batch(async (db) => void (await db.query({ text: `update ${TRAIL} set before = 'a' where id = $1`, values: [changed.id] }))));
   expect([tables(await unequal(missing)), tables(await unequal())]).toEqual([[], []]);
@@ -112,10 +113,10 @@ test('no entry of a trail is left out, however many are missing', async () => {
   await sql(from, many, MOVING, 1, 25_000);
   const missing = await unequal();
   expect(tables(missing)).toEqual([TRAIL]);
-  expect(missing.get(TRAIL)!.size).toBeLessThan(20_000);
+  expect(entriesIn(missing).length).toBeLessThan(20_000);
   await sql(to, many, MOVING, 1, 24_999);
   const last = await unequal(missing);
-  expect([...last.get(TRAIL)!]).toEqual([expect.stringContaining('000000025000')]);
+  expect(entriesIn(last)).toEqual([expect.stringContaining('000000025000')]);
   await sql(to, many, MOVING, 25_000, 25_000);
   expect(tables(await unequal(last))).toEqual([]);
 });

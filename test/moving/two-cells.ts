@@ -129,3 +129,10 @@ export async function tracesIn(...systems: readonly System[]): Promise<unknown[]
   }
   return found;
 }
+
+/** The schemas that show versions of the feed as others than they store. */
+export async function shiftedIn(system: System, { id }: TestCompany): Promise<string[]> {
+  const found: string[] = [];
+  for (const owner of owners) if ((await rowsOf(system, `select from ${owner}.shifts where company_id = $1`, id)).length > 0) found.push(owner);
+  return found;
+}

@@ -1,7 +1,7 @@
 // Which cells learn from a move where the company lives. With real cells: test/moving/move.test.ts.
 import { randomUUID } from 'node:crypto';
 import type { Cell } from '../src/moving/cells.ts';
-import { announce, hold, livesThere, staysHere } from '../src/moving/places.ts';
+import { announce, holding, livesThere, problemsOfNames, staysHere } from '../src/moving/places.ts';
 
 const company = randomUUID();
 
@@ -12,7 +12,7 @@ function cellOf(name: string | null) {
     describeCell: async () => ({ cell: name, version: '1.4.0', companies: [company], elsewhere: [], slots: [], moving: [] }),
     switchCompany: async (request: unknown) => void notified.push(request),
   };
-  return { notified, cell: { session: { client: () => calls } } as unknown as Cell };
+  return { notified, cell: { calls: async () => (name === null ? undefined : { name, calls }) } as unknown as Cell };
 }
 
 test.each([
@@ -21,12 +21,21 @@ test.each([
   [null, 'west', 0],
   [null, null, 0],
 ])('cells called %s and %s are notified only if both have a name', async (from, to, times) => {
-  for (const step of [hold, livesThere, staysHere]) {
+  const hold = async (moving: Parameters<typeof holding>[0]): Promise<void> => (await holding(moving))();
+  const both = [(moving: Parameters<typeof holding>[0]) => livesThere(moving, true), (moving: Parameters<typeof holding>[0]) => livesThere(moving, false)];
+  for (const step of [hold, ...both, staysHere]) {
     const [source, target] = [cellOf(from), cellOf(to)];
-    await step(source.cell, target.cell, company);
+    await step({ from: source.cell, to: target.cell, id: company });
     expect([source.notified.length, target.notified.length]).toEqual([times, times]);
   }
   const [source, target] = [cellOf(from), cellOf(to)];
-  await announce(source.cell, target.cell, company);
+  await announce({ from: source.cell, to: target.cell, id: company });
   expect([source.notified.length, target.notified.length]).toEqual([0, times]);
+  const problems = (from === null) === (to === null) ? [] : [expect.stringContaining(`${from === null ? 'this one' : 'the other one'} has no name`)];
+  expect(await problemsOfNames({ from: source.cell, to: target.cell })).toEqual(problems);
+});
+
+test('cells of one name are refused', async () => {
+  const { cell } = cellOf('home');
+  expect(await problemsOfNames({ from: cell, to: cell })).toEqual([expect.stringContaining('Both cells are called home')]);
 });

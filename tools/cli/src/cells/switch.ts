@@ -11,16 +11,27 @@ export interface CellCalls {
 
 /** From now on gateways hold the company's requests, for at most a second. Give the new cell of the company first, then its present one. */
 export async function beginSwitch(companyId: string, cells: readonly CellCalls[]): Promise<void> {
-  await switchAll(companyId, cells, null);
+  await (await preparedSwitch(companyId, cells, null))();
 }
 
 /** After `beginSwitch` with the same cells: `target` serves the company from now on. May be repeated. */
 export async function endSwitch(companyId: string, cells: readonly CellCalls[], target: CellCalls): Promise<void> {
-  await switchAll(companyId, [...cells.filter((cell) => cell !== target), target], target.name);
+  await (await preparedSwitch(companyId, [...cells.filter((cell) => cell !== target), target], target.name))();
 }
 
-async function switchAll(companyId: string, cells: readonly CellCalls[], to: string | null): Promise<void> {
+/** Asks the cells now, so that less is left to do in the pause of a move: what it returns. */
+export async function preparedSwitch(companyId: string, cells: readonly CellCalls[], to: string | null): Promise<() => Promise<void>> {
   const places = await Promise.all(cells.map(async ({ name, calls }) => placeIn(name, companyId, await calls.describeCell({}))));
+  return () => switchFrom(places, companyId, cells, to);
+}
+
+/** As `endSwitch`, without asking the cells: all of them say that the company is being switched. */
+export async function endKnownSwitch(companyId: string, cells: readonly CellCalls[], target: CellCalls): Promise<void> {
+  const places = cells.map(() => null);
+  await switchFrom(places, companyId, [...cells.filter((cell) => cell !== target), target], target.name);
+}
+
+async function switchFrom(places: readonly (string | null | undefined)[], companyId: string, cells: readonly CellCalls[], to: string | null): Promise<void> {
   for (const [i, { calls }] of cells.entries()) {
     const from = places[i];
     if (from !== undefined) await calls.switchCompany({ company_id: companyId, from, to });

@@ -1,7 +1,10 @@
 // The two cells of a move: this one, which the company leaves, and the other one, whose variables begin with TO_.
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
+import { CellAdminServiceService } from '@truckroll/contract/gen/integrations/v1/cells';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
-import { createSession, type DatabaseSession, type Queryable } from '@truckroll/postgres';
+import { createSession, isUnavailable, type DatabaseSession, type Queryable } from '@truckroll/postgres';
+import { retrying } from '@truckroll/process';
+import type { CellCalls } from '../cells/switch.ts';
 import { Session } from '../session.ts';
 import { explained, notConnected } from './reasons.ts';
 
@@ -16,6 +19,8 @@ export interface Cell {
   readonly db: DatabaseSession;
   /** Differs from that of every other database. */
   readonly identity: string;
+  /** Its integrations, if the cell has a name. It is asked once, because names do not change during a move. */
+  readonly calls: () => Promise<CellCalls | undefined>;
   close(): Promise<void>;
 }
 
@@ -28,6 +33,8 @@ export interface Moving {
   readonly signal: AbortSignal;
 }
 
+/** Time in ms for which a company that is closed waits for PostgreSQL to restart. Then only the next command opens it. */
+const OUTAGE_MS = 60_000;
 const PREFIX = 'TO_';
 const SEPARATE = 'a cell with a server for each service';
 const NEEDED = [...owners.map(addressVariable), 'DATABASE_URL', 'CALL_CREDENTIAL'];
@@ -61,7 +68,14 @@ export async function openCell(title: string, session: Session): Promise<Cell> {
       EXIT.refused,
     );
   }
-  return { title, session, url, variable, db, identity, close: () => db.close() };
+  let named: Promise<CellCalls | undefined> | undefined;
+  return { title, session, url, variable, db, identity, calls: () => (named ??= callsOf(session)), close: () => db.close() };
+}
+
+async function callsOf(session: Session): Promise<CellCalls | undefined> {
+  const calls = session.client('integrations', CellAdminServiceService);
+  const { cell } = await calls.describeCell({});
+  return cell == null ? undefined : { name: cell, calls };
 }
 
 /** Runs work that needs only the cell that the company leaves. */
@@ -116,24 +130,30 @@ export async function asReplica<T>(cell: Cell, work: (batch: (change: (db: Query
 
 /** The services that accept changes of the company in this database. */
 export async function openServices({ db }: Cell, companyId: string): Promise<Owner[]> {
-  const open: Owner[] = [];
-  for (const owner of owners) {
-    const text = `select from ${owner}.frozen_companies where company_id = $1 and closed_at is not null`;
-    const { rowCount } = await db.query({ text, values: [companyId] });
-    if (rowCount === 0) open.push(owner);
-  }
-  return open;
+  const text = owners
+    .map((owner) => `select '${owner}' as owner where not exists (select from ${owner}.frozen_companies where company_id = $1 and closed_at is not null)`)
+    .join(' union all ');
+  const { rows } = await db.query<{ owner: Owner }>({ text, values: [companyId] });
+  return rows.map(({ owner }) => owner);
 }
 
-/** Has the services that use this database accept changes, as their `Unfreeze` does, also those that are away. */
-export async function openAtOnce({ db }: Cell, companyId: string): Promise<void> {
+/** Has the services that use this database accept changes, as their `Unfreeze` does, also those that are away. Waits for PostgreSQL, but not for long. */
+export async function openAtOnce(cell: Cell, companyId: string): Promise<void> {
   // The row of integrations stays until the end of the freeze is recorded.
   const text = `with scheduling as (delete from scheduling.frozen_companies where company_id = $1),
       billing as (delete from billing.frozen_companies where company_id = $1),
       reporting as (delete from reporting.frozen_companies where company_id = $1)
     update integrations.frozen_companies set closed_at = null, passes = null where company_id = $1`;
-  await db.query({ text, values: [companyId] });
+  const open = async (db: Queryable): Promise<void> => void (await db.query({ text, values: [companyId] }));
+  try {
+    await open(cell.db);
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    await retrying(() => inTransaction(cell, ['begin'], open), isOutage, AbortSignal.timeout(OUTAGE_MS));
+  }
 }
+
+const isOutage = (error: unknown): boolean => isUnavailable(error) || error instanceof Failure;
 
 /** Throws Failure unless the services of the cell, which have frozen the company, use this database. */
 export async function requireSameDatabase(cell: Cell, companyId: string): Promise<void> {

@@ -7,7 +7,7 @@ import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { askAll } from '../leaving/services.ts';
 import type { Cell } from './cells.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
-import { placesOf } from './places.ts';
+import { problemsOfNames } from './places.ts';
 import { problemsOfReading, problemsOfRights } from './rights.ts';
 import { sizeOf, tablesOf, tablesWith, type SizeOfRows } from './tables.ts';
 
@@ -15,7 +15,7 @@ export interface Plan {
   readonly tables: readonly (SizeOfRows & { readonly table: string })[];
   readonly rows: number;
   readonly bytes: number;
-  /** Seconds of copying and comparing. The company works during them. */
+  /** Seconds of copying, of the pauses in it, and of comparing. The company works during them. */
   readonly seconds: number;
 }
 
@@ -33,7 +33,7 @@ export async function check(from: Cell, to: Cell, companyId: string): Promise<Pl
   const tables: (SizeOfRows & { table: string })[] = [];
   for (const table of await tablesOf(from.db)) tables.push({ table: table.name, ...(await sizeOf(from.db, table, companyId)) });
   const [rows, bytes] = [sum(tables.map((each) => each.rows)), sum(tables.map((each) => each.bytes))];
-  return { tables: tables.filter((each) => each.rows > 0), rows, bytes, seconds: Math.ceil((2 * bytes) / BYTES_A_SECOND) };
+  return { tables: tables.filter((each) => each.rows > 0), rows, bytes, seconds: Math.ceil((3 * bytes) / BYTES_A_SECOND) };
 }
 
 async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<string[]> {
@@ -59,8 +59,7 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
   problems.push(...(await problemsOfDeadLetters(from, companyId)));
   const { rows: moves } = await to.db.query<{ other: string }>({ text: 'select other from integrations.moves where company_id = $1', values: [companyId] });
   if (moves.some(({ other }) => other !== from.identity)) problems.push('The company is being moved already, between the other cell and a third one.');
-  const places = await placesOf(from, to);
-  if (places !== undefined && places.from.name === places.to.name) problems.push(`Both cells are called ${places.to.name}: give each a CELL of its own.`);
+  problems.push(...(await problemsOfNames({ from, to })));
   const tables = await tablesOf(from.db);
   const theirs = new Map((await tablesOf(to.db)).map((table) => [table.name, table.columns]));
   const differ = tables.filter(({ name, columns }) => theirs.get(name) !== columns).map(({ name }) => name);

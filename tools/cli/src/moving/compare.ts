@@ -5,7 +5,7 @@ import { addedIn } from './feed.ts';
 import { LOG, TRAIL, tablesOf, type MovedTable } from './tables.ts';
 
 /** By table, what was not found equal in it: parts, or of the trail entries, by time and id. */
-export type Unequal = ReadonlyMap<string, ReadonlySet<string>>;
+export type Unequal = ReadonlyMap<MovedTable, ReadonlySet<string>>;
 
 /** Hexadecimal digits of the digest of a row's key that name its part: while others change, nearly all of 4,096 parts are found equal. */
 const DIGITS = 3;
@@ -44,12 +44,11 @@ async function digestsOf({ db }: Cell, moved: MovedTable, companyId: string, par
 
 /** Compares what is in `among`, or everything. Rows that change during the comparison are found unequal. */
 export async function unequalIn(from: Cell, to: Cell, companyId: string, among?: Unequal): Promise<Unequal> {
-  const found = new Map<string, ReadonlySet<string>>();
-  for (const table of await tablesOf(from.db)) {
-    const before = among?.get(table.name);
-    if (among !== undefined && before === undefined) continue;
+  const found = new Map<MovedTable, ReadonlySet<string>>();
+  for (const table of among?.keys() ?? (await tablesOf(from.db))) {
+    const before = among?.get(table);
     const parts = await (table.name === TRAIL ? lacking(from, to, companyId, before) : unequalParts(from, to, companyId, table, before));
-    if (parts.size > 0) found.set(table.name, parts);
+    if (parts.size > 0) found.set(table, parts);
   }
   return found;
 }

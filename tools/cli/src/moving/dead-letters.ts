@@ -4,13 +4,12 @@ import { IN_DEAD_LETTERS } from '@truckroll/erasure';
 import type { Cell } from './cells.ts';
 
 export async function problemsOfDeadLetters({ db }: Pick<Cell, 'db'>, companyId: string): Promise<string[]> {
-  const counts: string[] = [];
-  for (const owner of owners) {
-    // Those without an id are no events, and can never be applied.
-    const text = `select count(*) as count from ${owner}.parked_event where headers ? 'id' and (${IN_DEAD_LETTERS})`;
-    const { rows } = await db.query<{ count: number }>({ text, values: [companyId] });
-    if (rows[0]!.count > 0) counts.push(`${owner} ${rows[0]!.count}`);
-  }
+  // Those without an id are no events, and can never be applied.
+  const counting = owners.map(
+    (owner) => `select '${owner} ' || count(*) as count from ${owner}.parked_event where headers ? 'id' and (${IN_DEAD_LETTERS}) having count(*) > 0`,
+  );
+  const { rows } = await db.query<{ count: string }>({ text: counting.join(' union all '), values: [companyId] });
+  const counts = rows.map(({ count }) => count);
   if (counts.length === 0) return [];
   return [`There are dead letters of the company (${counts.join(', ')}), which would be lost: see \`truckroll dead-letters list\`, and retry them first.`];
 }

@@ -15,7 +15,7 @@ import type { Cell } from './cells.ts';
 /** Owners first, and before each service those whose messages it reads: none is published that a later one would refuse. */
 export const ORDER: readonly Owner[] = ['scheduling', 'billing', 'reporting', 'integrations'];
 /** Interval between calls: short, because writes of a company that is being closed are refused. */
-const LOOK = { firstMs: 25, mostMs: 200 };
+const LOOK = { firstMs: 10, mostMs: 100 };
 /** The same if each call costs others something, as one that waits for a table holds up its other writers for moments. */
 const LOOK_SELDOM = { firstMs: 50, mostMs: 5000 };
 /** Time in ms after which it says what a service waits for. */
@@ -158,7 +158,7 @@ async function look(session: Session, given: string) {
 }
 
 /** Runs these at once. If one fails, it fails when the others have ended, which they then do. */
-async function together(until: AbortSignal, works: readonly ((signal: AbortSignal) => Promise<void>)[]): Promise<void> {
+export async function together(until: AbortSignal, works: readonly ((signal: AbortSignal) => Promise<void>)[]): Promise<void> {
   const ended = new AbortController();
   const signal = AbortSignal.any([until, ended.signal]);
   const all = works.map((work) => work(signal));

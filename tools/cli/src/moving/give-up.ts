@@ -4,14 +4,15 @@ import type { Session } from '../session.ts';
 import { inThisCell, openServices, type Cell, type Moving } from './cells.ts';
 import { feedLeaves } from './feed.ts';
 import { closeIn, unfreezeIn } from './freeze.ts';
-import { forgetPlace, staysHere } from './places.ts';
+import { forgetPlace, staysHere, staysHereAlone } from './places.ts';
 import { removeRows } from './remove.ts';
 import { unpublish, unsubscribe } from './replicate.ts';
 import { alone, arrivalOf, enter, forget, isBefore, stateOf, type MoveState } from './state.ts';
 import { hasCompany, tablesWith } from './tables.ts';
 
 /** `--abort`: the company stays here, and what has arrived there is deleted. */
-export async function giveUp({ session, from, to, id, signal }: Moving, state: MoveState | undefined): Promise<void> {
+export async function giveUp(moving: Moving, state: MoveState | undefined): Promise<void> {
+  const { session, from, to, id, signal } = moving;
   const arrival = await arrivalOf(from, to, id);
   if (state === undefined && (arrival === undefined || !(await hasCompany(from.db, id)))) throw noMove(id);
   if (arrival === 'open') throw tooLate(id);
@@ -19,7 +20,7 @@ export async function giveUp({ session, from, to, id, signal }: Moving, state: M
   if (arrival === undefined) await requireNothing(to, id);
   await enter(from, id, 'giving up');
   session.note('giving up: the company stays here');
-  await staysHere(from, to, id);
+  await staysHere(moving);
   // Else the other cell has what --without-other has left there, or a restore of this cell.
   if (state !== undefined) await unfreezeIn(from.session, id, true);
   await unsubscribe(to, id);
@@ -54,7 +55,7 @@ export async function giveUpAlone(session: Session, id: string, loses: boolean):
     }
     await enter(from, id, 'giving up');
     session.note('giving up: the company stays here');
-    await staysHere(from, undefined, id);
+    await staysHereAlone(from, id);
     await unfreezeIn(session, id, true);
     await unpublish(from, id, session.io.signal);
     await forget(from, id);

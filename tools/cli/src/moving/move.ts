@@ -12,20 +12,21 @@ import { pause } from '@truckroll/process';
 import { publishNamesOf } from '@truckroll/scheduling/restored';
 import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
-import { inThisCell, openAtOnce, openCell, openServices, otherSession, requireSameDatabase, type Cell, type Moving } from './cells.ts';
+import { inThisCell, openAtOnce, openCell, openServices, requireSameDatabase, type Cell, type Moving } from './cells.ts';
 import { check } from './check.ts';
 import { addMissingEntries, unequalIn, type Unequal } from './compare.ts';
 import { analyzeGrown, copyRows, makeDaysOf } from './copy.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
 import { feedArrives, feedHasArrived, feedLeaves, shiftFeed } from './feed.ts';
-import { acceptIn, beginIn, closeIn, endIn, freezeIn, prepareIn, removeFencesIn, unfreezeIn, untilTrailIsComplete } from './freeze.ts';
+import { acceptIn, beginIn, closeIn, endIn, freezeIn, prepareIn, removeFencesIn, together, unfreezeIn, untilTrailIsComplete } from './freeze.ts';
 import { giveUp, giveUpAlone, unknownMove } from './give-up.ts';
-import { announce, forgetPlace, hold, livesThere, staysHere } from './places.ts';
+import { announce, forgetPlace, holding, livesThere, staysHere, staysHereAlone } from './places.ts';
 import { removeRows } from './remove.ts';
 import { sourceUrl } from './reading.ts';
 import { explained } from './reasons.ts';
 import { hurry, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
 import { report, showPlan } from './report.ts';
+import { readSettings } from './settings.ts';
 import { slotOf } from './slot.ts';
 import { alone, arrivalOf, begin, enter, forget, isBefore, requireArrival, stateOf, type ArrivalState, type MoveState, type MoveStep } from './state.ts';
 import { carryingOver } from './switch.ts';
@@ -43,6 +44,8 @@ export interface MoveOptions {
 interface Move extends Moving {
   /** What has never been found equal; undefined before anything was compared. */
   unequal?: Unequal;
+  /** Whether this command has the company's requests held, and has done nothing else since. */
+  held?: boolean;
   /** Number of times that the command has closed the company. */
   closings: number;
 }
@@ -59,8 +62,8 @@ export async function moveCompany(session: Session, given: string, { withoutOthe
   if (loseChanges && !withoutOther) throw new Failure('Give --lose-changes with --abort --without-other only.', EXIT.usage);
   // Both work without the other cell.
   if (withoutOther) return await giveUpAlone(session, id, loseChanges === true);
-  if (options.status) return await inThisCell(session, async (from) => report(session, id, await stateOf(from, id), await slotOf(from, id)));
-  const others = otherSession(session);
+  if (options.status) return await inThisCell(session, (from) => showState(session, from, id));
+  const others = readSettings(session);
   const cells: Cell[] = [];
   try {
     const from = await openCell('this cell', session);
@@ -121,7 +124,11 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
     await enter(from, id, step);
   }
   if (step === 'moved') requireArrival(await arrivalOf(from, to, id), 'open');
-  report(session, id, await stateOf(from, id), await slotOf(from, id));
+  await showState(session, from, id);
+}
+
+async function showState(session: Session, from: Cell, id: string): Promise<void> {
+  report(session, id, { state: await stateOf(from, id), slot: await slotOf(from, id), open: (await openServices(from, id)).length > 0 });
 }
 
 interface Work {
@@ -141,10 +148,11 @@ const WORK: Readonly<Partial<Record<MoveStep, Work>>> = {
 };
 
 /** The other cell refuses the company's requests, and leaves its rows alone, from before the first one is there. */
-async function copy({ session, from, to, id, signal }: Move): Promise<MoveStep> {
+async function copy(move: Move): Promise<MoveStep> {
+  const { session, from, to, id, signal } = move;
   await closeIn(to.session, id);
   await requireSameDatabase(to, id).catch((error: unknown) => thaw(to, id, false, error));
-  await announce(from, to, id);
+  await announce(move);
   // What a command that died has copied, out of a snapshot that is lost.
   await removeRows(to, id, false, signal);
   await makeDaysOf(from, to);
@@ -194,60 +202,69 @@ async function compare(move: Move): Promise<Unequal> {
   return move.unequal!;
 }
 
-/** The pause begins here, and ends when the other cell is open. If something that fails holds it up, the company is opened again and followed. */
+/** The pause begins here, and ends when the other cell is open. Whatever fails in it, the company is opened here again first. */
 async function close(move: Move): Promise<MoveStep> {
   const { session, from, to, id, signal } = move;
   await enter(to, id, 'arriving');
-  const carryOver = await carryingOver(from, to, id);
+  const [hold, carryOver] = [await holding(move), await carryingOver(from, to, id)];
   await beginIn(from.session, id);
   const mostMs = PAUSE_MS * 2 ** move.closings++;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(mostMs)]);
   try {
     await closeIn(from.session, id, limit);
     await requireSameDatabase(from, id).catch((error: unknown) => thaw(from, id, true, error));
-    session.note('frozen');
     await untilApplied(from, to, id, limit, false);
   } catch (error) {
-    if (!limit.aborted || signal.aborted) throw error;
+    if (!limit.aborted || signal.aborted) return await openAndThrow(move, error);
     await openAgain(move);
     await pause(mostMs, signal);
     return 'following';
   }
-  const different = [...(await compare(move)).keys()];
-  const problems = [
-    ...(different.length > 0 ? [`The rows of ${different.join(', ')} differ: give up with --abort, and report this.`] : []),
-    ...(await problemsOfDeadLetters(from, id)),
-  ];
-  if (problems.length > 0) {
-    await enter(from, id, 'following');
-    await staysHere(from, to, id);
-    await unfreezeIn(from.session, id, true);
-    throw new Failure(['The company stays here, and can be changed again:', ...problems].join('\n  '), EXIT.refused);
+  session.note('frozen');
+  try {
+    const different = [...(await compare(move)).keys()].map(({ name }) => name);
+    const problems = [
+      ...(different.length > 0 ? [`The rows of ${different.join(', ')} differ: give up with --abort, and report this.`] : []),
+      ...(await problemsOfDeadLetters(from, id)),
+    ];
+    if (problems.length > 0) throw new Failure(['The company stays here, and can be changed again:', ...problems].join('\n  '), EXIT.refused);
+    await together(signal, [hold, () => feedArrives(from, to, id).then(carryOver)]);
+    await enter(to, id, 'complete');
+    move.held = true;
+  } catch (error) {
+    await openAndThrow(move, error);
   }
-  await Promise.all([feedArrives(from, to, id), carryOver()]);
-  await hold(from, to, id);
   session.note('the other cell has everything');
-  await enter(to, id, 'complete');
   return 'opening';
 }
 
-/** After it was closed, or a part of it. A service that is away may be what has held that up, so the company does not wait for it. */
-async function openAgain({ session, from, to, id }: Move): Promise<void> {
-  session.note('the company can be changed here again, and is closed later');
-  await openAtOnce(from, id);
-  await acceptIn(from.session, id);
-  await endIn(from.session, id);
-  await staysHere(from, to, id);
+/** Opens the company again first: the next command may come much later. */
+async function openAndThrow(move: Move, error: unknown): Promise<never> {
+  // Its first statement is what counts. If something else fails too, the next command does it again.
+  await openAgain(move).catch(() => undefined);
+  throw error;
 }
 
-async function open({ session, from, to, id, signal }: Move): Promise<MoveStep> {
+/** After it was closed, or a part of it. What is away may be what has held that up, so the company does not wait for it. */
+async function openAgain(move: Move): Promise<void> {
+  const { session, from, id } = move;
+  await openAtOnce(from, id);
+  session.note('the company can be changed here again, and is closed later');
+  await staysHereAlone(from, id);
+  await acceptIn(from.session, id);
+  await endIn(from.session, id);
+  await staysHere(move);
+}
+
+async function open(move: Move): Promise<MoveStep> {
+  const { session, to, id, signal } = move;
   await enter(to, id, 'open');
-  // Before gateways send requests there.
-  await acceptIn(to.session, id);
-  await livesThere(from, to, id);
+  // Before gateways send requests there. Its services use this database, and one may be away.
+  await openAtOnce(to, id);
+  await livesThere(move, move.held === true);
+  session.note('the company works in the other cell');
   await endIn(to.session, id);
   await inService(to, 'integrations', (tx) => forgetCallersOf(tx, id));
-  session.note('the company works in the other cell');
   await removeFencesIn(to.session, id);
   // Its topics of state get what they lack: read models that are rebuilt from them would lose the company.
   await to.session.client('integrations', CompanyAdminServiceService).updateCompany({ id });

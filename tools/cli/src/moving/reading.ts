@@ -9,7 +9,7 @@ const READING_TIMEOUT = '10s';
 const ELSEWHERE = 'it leads to another database than DATABASE_URL';
 
 /** Where the other cell's PostgreSQL reads, with which role and password. */
-export function sourceUrl({ session, url }: Cell): string {
+export function sourceUrl({ session, url }: Pick<Cell, 'session' | 'url'>): string {
   const given = session.secret('FROM_DATABASE_URL');
   if (given === undefined || parseDatabaseUrl(given) !== undefined) return given ?? url;
   throw new Failure('FROM_DATABASE_URL is no address of a database, such as postgres://user:password@host:5432/truckroll.', EXIT.usage);

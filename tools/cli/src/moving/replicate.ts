@@ -7,7 +7,8 @@ import { cannotRead, connectionTo, readingFault, sourceUrl, trialOf, unlogged } 
 import { nameOf } from './state.ts';
 import { LOG, type MovedTable } from './tables.ts';
 
-const LOOK_MS = 20;
+/** Interval between looks, and the same while the company waits. */
+const [LOOK_MS, SOON_MS] = [20, 5];
 /** Maximum restarts of a subscription that has stopped, and the pause in ms after each. A conflict stops it again each time. */
 const [MOST_TRIES, AGAIN_MS] = [3, 1000];
 /** Time in ms after which it says why nothing reads the slot. PostgreSQL itself tries again each 5 s. */
@@ -98,8 +99,8 @@ async function isSubscribed(to: Cell, companyId: string): Promise<boolean> {
 }
 
 /**
- * Resolves when the other cell has stored everything that was committed here before the call. `says`: prints why nothing reads the slot, for which the
- * other cell's PostgreSQL connects once more.
+ * Resolves when the other cell has stored everything that was committed here before the call. `says`: the company does not wait for that, so there is time
+ * to print why nothing reads the slot, for which the other cell's PostgreSQL connects once more.
  */
 export async function untilApplied(from: Cell, to: Cell, companyId: string, signal: AbortSignal, says = true): Promise<void> {
   const name = nameOf(companyId);
@@ -135,7 +136,7 @@ export async function untilApplied(from: Cell, to: Cell, companyId: string, sign
       if (fault !== said) from.session.note(`${cannotRead(fault)}. If you correct the address, end this, and run it again.`);
       [said, since] = [fault, performance.now()];
     }
-    await pause(LOOK_MS, signal);
+    await pause(says ? LOOK_MS : SOON_MS, signal);
     signal.throwIfAborted();
   }
 }

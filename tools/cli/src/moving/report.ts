@@ -17,17 +17,29 @@ export function showPlan(session: Session, id: string, plan: Plan, begins = fals
   else session.print({ company_id: id, ...plan }, `${text}\nNothing stands in the way.`);
 }
 
-export function report(session: Session, id: string, state: MoveState | undefined, slot: Slot | undefined): void {
-  const fields = { company_id: id, step: state?.step ?? null, ...(state && { began_at: formatInstant(state.began_at) }), slot: slot ?? null };
-  session.print(fields, [nextOf(id, state), ...(slot === undefined ? [] : [inWords(slot, state !== undefined && isBefore(state.step, 'moved'))])].join('\n'));
+interface Found {
+  readonly state: MoveState | undefined;
+  readonly slot: Slot | undefined;
+  /** Whether the company can be changed here. */
+  readonly open: boolean;
 }
 
-function nextOf(id: string, state: MoveState | undefined): string {
+export function report(session: Session, id: string, { state, slot, open }: Found): void {
+  const fields = { company_id: id, step: state?.step ?? null, ...(state && { began_at: formatInstant(state.began_at) }), open_here: open, slot: slot ?? null };
+  const needed = state !== undefined && isBefore(state.step, 'moved');
+  session.print(fields, [nextOf(id, state, open), ...(slot === undefined ? [] : [inWords(slot, needed)])].join('\n'));
+}
+
+function nextOf(id: string, state: MoveState | undefined, open: boolean): string {
   if (state === undefined) return `No move of the company ${id} is under way.`;
-  const option = { deleting: ' with --confirm', 'giving up': ' with --abort' }[state.step as string] ?? '';
-  const next =
-    state.step === 'moved'
-      ? `The company ${id} is in the other cell. Here it can be read as it was until you run this with --confirm, which deletes it here.`
-      : `The move of the company ${id} is at the step "${state.step}": run the command again${option} to continue.`;
-  return `${next} It began at ${formatInstant(state.began_at)}.`;
+  return `${stepInWords(id, state, open)} It began at ${formatInstant(state.began_at)}.`;
+}
+
+function stepInWords(id: string, { step }: MoveState, open: boolean): string {
+  if (step === 'moved' && open)
+    return `The company ${id} is in the other cell, but can be changed here, as after a restore of this cell: run this without an option, which freezes it here again.`;
+  if (step === 'moved')
+    return `The company ${id} is in the other cell. Here it can be read as it was until you run this with --confirm, which looks whether it is still there, and deletes it here.`;
+  const option = { deleting: ' with --confirm', 'giving up': ' with --abort' }[step as string] ?? '';
+  return `The move of the company ${id} is at the step "${step}": run the command again${option} to continue.`;
 }

@@ -1,14 +1,17 @@
 // What replication does not carry: numbers of sequences, and notes of sums that are due. Each may be repeated.
-import { asReplica, type Cell } from './cells.ts';
+import type { Cell } from './cells.ts';
 import { tablesOf } from './tables.ts';
 
 /** Others take numbers while one is set: it is set this far above those that are taken. */
 const ROOM = 1000;
 
-/** Looks up tables now, so that little is left to do in the pause: what it returns. */
-export async function carryingOver(from: Cell, to: Cell, companyId: string): Promise<() => Promise<unknown>> {
+/** Looks up tables now, so that little is left to do in the pause: what it returns. It begins a transaction on the connection of `to`. */
+export async function carryingOver(from: Cell, to: Cell, companyId: string): Promise<() => Promise<void>> {
   const text = await settingRowNumbers(to);
-  return () => Promise.all([to.db.query({ text, values: [companyId] }), copyNotes(from, to, companyId)]);
+  return async () => {
+    await to.db.query({ text, values: [companyId] });
+    await copyNotes(from, to, companyId);
+  };
 }
 
 /** SQL for keys with a number, such as that of webhook_replays: the next ones are above those that were copied (docs/adr/0025). */
@@ -33,10 +36,16 @@ async function copyNotes(from: Cell, to: Cell, companyId: string): Promise<void>
     text: 'select n::text as note from reporting.due_notes n where company_id = $1',
     values: [companyId],
   });
-  await asReplica(to, (batch) =>
-    batch(async (db) => {
-      await db.query({ text: 'delete from reporting.due_notes where company_id = $1', values: [companyId] });
-      await db.query({ text: 'insert into reporting.due_notes select * from unnest($1::reporting.due_notes[])', values: [rows.map(({ note }) => note)] });
-    }),
-  );
+  const { db } = to;
+  await db.query({ text: 'begin' });
+  try {
+    // As `asReplica` does, without another connection, for which the company would wait.
+    await db.query({ text: 'set local session_replication_role = replica' });
+    await db.query({ text: 'delete from reporting.due_notes where company_id = $1', values: [companyId] });
+    await db.query({ text: 'insert into reporting.due_notes select * from unnest($1::reporting.due_notes[])', values: [rows.map(({ note }) => note)] });
+    await db.query({ text: 'commit' });
+  } catch (error) {
+    await db.query({ text: 'rollback' }).catch(() => undefined);
+    throw error;
+  }
 }
