@@ -11,6 +11,10 @@ import { removeNext, waiting, type Removing } from './remove.ts';
 import { requireId } from './request.ts';
 import { countRows, keyedRules, rulesOf } from './tables.ts';
 
+/**
+ * Adds the tasks `erase` and `erase-people` to the catch-up engine. Returns the rpcs that say how far they are and what is left, and set them to
+ * work at once. Errors: 400 for what is no id.
+ */
 export function erasure(options: ErasureOptions): Handlers<typeof ErasureServiceService> {
   const { database, catchUp, restored, waitsFor, learns } = options;
   const own = [...(options.rules ?? []), ...keyedRules(restored.groups)];

@@ -31,6 +31,10 @@ export interface CompanyExportOptions {
   readonly tables?: readonly ExportedTable[];
 }
 
+/**
+ * Streams the names of all files, then the lines of each that the caller has not yet received whole. Errors: 400 for what is no id, 409 if the
+ * company was deleted before the end of a file.
+ */
 export function companyExport({ database, kinds, tables = [] }: CompanyExportOptions): Handlers<typeof ExportServiceService> {
   return {
     async *exportCompany({ company_id: companyId, time_zone: timeZone, complete }, { signal }) {

@@ -38,6 +38,10 @@ const OPEN = [...Object.keys(STAYS), 'audit_events'];
 const TRIGGERS = { new: 'insert or update', old: 'update or delete' } as const;
 const ROWS = ['new', 'old'] as const;
 
+/**
+ * The rpcs with which an operator's command freezes a company. None waits: each does what it can, and returns what stands in the way, so that
+ * the command calls again. Errors: 400 for what is no id, 409 if the company is no longer frozen, 503 if Kafka does not answer.
+ */
 export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceService> {
   const { database, kafka, restored } = options;
   const { underWay = 'null::text' } = options;

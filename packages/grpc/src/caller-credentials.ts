@@ -30,6 +30,7 @@ export function callCredentialForm(caller?: Caller): string {
   return `${name}, a dot, and at least 32 letters, digits, - or _, drawn at random (openssl rand -hex 32)`;
 }
 
+/** With a secret of 32 random bytes. Callees need its `acceptanceOf`. */
 export function newCallCredential(caller: Caller): CallCredential {
   return { caller, text: `${caller}.${randomBytes(SECRET_BYTES).toString('base64url')}` };
 }

@@ -6,6 +6,7 @@ const NAME_FORM = 'lower-case letters, digits and hyphens, at most 32, such as w
 
 export const isCellName = (text: string): boolean => /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/.test(text);
 
+/** The name of the own cell; undefined if unset, where there is only one. */
 export function cellSetting(name: string): Setting<string | undefined> {
   return setting<string | undefined>(name, NAME_FORM, [undefined], (text) => (isCellName(text) ? text : undefined));
 }
@@ -13,6 +14,7 @@ export function cellSetting(name: string): Setting<string | undefined> {
 /** Addresses of the services of other cells, by cell. */
 type OtherCells = ReadonlyMap<string, Readonly<Record<Owner, string>>>;
 
+/** All services of each other cell; undefined if unset. A list that lacks a service, or names one twice, is refused at start. */
 export function otherCellsSetting(name: string): Setting<OtherCells | undefined> {
   const form = `a comma-separated list of cell/service=host:port with each of ${owners.join(', ')} once for each cell, such as west/billing=billing.west:50052`;
   return setting<OtherCells | undefined>(name, `${form}; a cell's name has ${NAME_FORM}`, [undefined], parseCells);

@@ -3,6 +3,7 @@ import type { Admin } from 'kafkajs';
 import type { KafkaClient } from './kafka.ts';
 import { disconnectQuietly } from './disconnect-quietly.ts';
 
+/** Connects an admin client of Kafka for `work`, and disconnects it whatever comes of it. Rejects if it cannot connect, or as `work` does. */
 export async function withAdmin<T>(kafka: KafkaClient, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();
   try {

@@ -53,6 +53,7 @@ export async function listDeadLetters(db: Queryable, consumer: string, most: num
   return { events, count: counts[0]?.count ?? 0 };
 }
 
+/** In the transaction that applied them. Ids of other consumers, and those already gone, are skipped. */
 export async function deleteDeadLetters(tx: Queryable, consumer: string, ids: readonly number[]): Promise<void> {
   await tx.query({ name: 'delete_dead_letters', text: 'delete from parked_event where consumer = $1 and id = any($2::bigint[])', values: [consumer, ids] });
 }

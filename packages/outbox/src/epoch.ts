@@ -6,6 +6,7 @@ import type { Queryable } from '@truckroll/postgres';
 const IDS_OF_EPOCH = 10 ** 12;
 const MOST = 999;
 
+/** 0 for versions of before the first restore. */
 export function epochOf(version: number): number {
   return Math.floor(version / IDS_OF_EPOCH);
 }

@@ -14,6 +14,7 @@ export const databaseSettings = {
 
 type DatabaseConfig = Config<typeof databaseSettings>;
 
+/** In the form that `openDatabase` takes. */
 export function databaseUrls(config: Pick<DatabaseConfig, 'databaseUrl' | 'databaseSessionUrl'>): Pick<ConnectionOptions, 'url' | 'sessionUrl'> {
   return { url: config.databaseUrl, sessionUrl: config.databaseSessionUrl };
 }

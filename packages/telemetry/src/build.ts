@@ -4,6 +4,7 @@ export interface Build {
   readonly commit: string;
 }
 
+/** `checkout` and `unknown` for what the environment does not say. */
 export function readBuild(environment: Readonly<Record<string, string | undefined>>): Build {
   return { version: environment['TRUCKROLL_VERSION'] || 'checkout', commit: environment['TRUCKROLL_COMMIT'] || 'unknown' };
 }
