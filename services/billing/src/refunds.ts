@@ -4,6 +4,7 @@ import type { Refund } from '@truckroll/contract/gen/billing/v1/refunds';
 import { uuidOf, type Transaction } from '@truckroll/postgres';
 import type { Changed } from '@truckroll/record-store';
 
+/** The three fields of each refund of the batch, by id. Reads payments as the transaction sees them. */
 export async function deriveRefunds(tx: Transaction, companyId: string, batch: readonly Changed<Refund>[]): Promise<ReadonlyMap<string, Partial<Refund>>> {
   const rows = await tx.queryBinary({
     name: 'payments_of_refunds',

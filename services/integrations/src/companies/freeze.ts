@@ -23,6 +23,10 @@ export const underWay = `case
   when exists (select from webhook_queue where company_id = $1::uuid and leased_until > now()) then 'webhooks that are being sent'
   when exists (select from mails where company_id = $1::uuid and status = 'ATTEMPTING' and attempt_ends_at > now()) then 'e-mails that are being sent' end`;
 
+/**
+ * Begins a freeze, unless it has begun. Returns its time, and what must end before the next step. Errors: 404 for an unknown company, 409 for a
+ * deleted one.
+ */
 export async function freezeCompany({ database }: Context, request: FreezeCompanyRequest): Promise<FreezeCompanyResponse> {
   const { id } = checked('FreezeCompanyRequest', request);
   return await database.transaction(async (tx) => {
@@ -39,6 +43,10 @@ export async function freezeCompany({ database }: Context, request: FreezeCompan
   });
 }
 
+/**
+ * Ends what `freezeCompany` began, if anything, and offers dead letters again. Errors: 404 for an unknown company, 409 while
+ * this service still refuses changes.
+ */
 export async function unfreezeCompany({ database }: Context, request: UnfreezeCompanyRequest): Promise<UnfreezeCompanyResponse> {
   const { id } = checked('UnfreezeCompanyRequest', request);
   await database.transaction(async (tx) => {

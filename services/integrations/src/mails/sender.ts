@@ -13,6 +13,7 @@ export interface MailSenderOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+/** Replicas share the queue by leases. A message that the provider refuses for good is logged and counted, and not tried again. */
 export function mailSender({ database, provider, log, metrics, timeoutMs }: MailSenderOptions): BackgroundPart {
   const outcomes = metrics.counter('mails_total', 'E-mails to users by outcome', ['outcome']);
   const postbox: Postbox<Mail> = {

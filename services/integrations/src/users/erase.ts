@@ -5,6 +5,7 @@ import type { Queryable } from '@truckroll/postgres';
 import { trail } from '../audit/erase-person.ts';
 import { ERASED_DOMAIN, ERASED_USER } from '../people.ts';
 
+/** Undefined for other kinds of people, and for unknown ids. Once erased, a user has an empty `knownBy`. */
 export async function findUser(db: Queryable, { companyId, kind, id }: ErasedPerson): Promise<KnownPerson | undefined> {
   if (kind !== 'users') return undefined;
   const { rows } = await db.query<{ name: string; email: string }>({

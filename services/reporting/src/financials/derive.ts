@@ -6,6 +6,7 @@ import { LARGEST_RECORD, type Changed } from '@truckroll/record-store';
 import { readSources, sourcesOf, type ReadModels, type Sources } from './sources.ts';
 import { reportedAt, totalsOf } from './totals.ts';
 
+/** The derived fields of each financial of the batch, by id (decisions §2), from the read models as the transaction sees them. */
 export async function deriveFinancials(tx: Transaction, companyId: string, batch: readonly Changed<JobFinancials>[]): Promise<ReadonlyMap<string, Derived>> {
   const ids = batch.map(({ id }) => id);
   return derivedFinancials(batch, await readSources(tx, companyId, ids));

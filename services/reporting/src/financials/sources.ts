@@ -35,10 +35,12 @@ const UNKNOWN_COMPANY: CompanySettings = { time_zone: 'UTC', costing_enabled: tr
 
 const invoiceStatuses = resource('invoices').record.byName.get('status')?.enum?.generated;
 
+/** Those of one job, out of what was read for several. */
 export function sourcesOf({ jobs, invoices, participants }: ReadModels, id: string): Sources {
   return { job: jobs.get(id), invoices: invoices.get(id) ?? [], participants: participants.get(id) ?? [] };
 }
 
+/** What the financials of these jobs are derived from, and the company's settings, in four queries sent together. Locks nothing: see `refreshRecords`. */
 export async function readSources(db: Queryable, companyId: string, jobIds: readonly string[]): Promise<ReadModels> {
   const ids = binaryArrays.uuid(jobIds);
   const [jobs, invoices, members, settings] = await Promise.all([

@@ -35,6 +35,7 @@ export interface FactProgress {
   readonly watermarks: Subscription;
 }
 
+/** Keeps offsets and watermarks, from which `as_of` follows. A look that fails is only logged, because the next watermark looks again. */
 export function followProgress(database: Database, log: Logger): FactProgress {
   let looking = false;
   let again = false;

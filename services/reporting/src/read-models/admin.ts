@@ -20,6 +20,7 @@ interface ReadModelAdminOptions {
   readonly begun: () => void;
 }
 
+/** The rpcs of operators and of `truckroll verify`. A path that has no read model is answered with 400. */
 export function readModelAdmin({ database, kafka, group, begun }: ReadModelAdminOptions) {
   return {
     rebuild: (_, { signal }) =>

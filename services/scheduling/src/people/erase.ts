@@ -34,6 +34,7 @@ async function read(db: Queryable, { companyId, kind, id }: ErasedPerson, hold =
   return rows[0] && (codec(resource.record.typeName).decode(rows[0].document) as ErasedRecord);
 }
 
+/** The name, and all that texts may name the person by. Undefined if scheduling has no such record. */
 export async function findPerson(db: Queryable, person: ErasedPerson): Promise<KnownPerson | undefined> {
   const record = person.kind in ERASED ? await read(db, person) : undefined;
   return record && { name: record.name, knownBy: knownBy(record) };

@@ -3,6 +3,7 @@ import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assig
 import type { Transaction } from '@truckroll/postgres';
 import type { Changed } from '@truckroll/record-store';
 
+/** The job of each assignment of the batch, by id. Reads visits as the transaction sees them. */
 export async function deriveAssignments(
   tx: Transaction,
   companyId: string,

@@ -38,6 +38,7 @@ export interface EventConsumer {
   resume(letters: readonly DeadLetter[]): Promise<void>;
 }
 
+/** `fanOut` and `setAside` are rpcs of integrations. If it refuses a batch as wrong (400), each event is tried alone, and those refused become dead letters. */
 export function createConsumer({ fanOut, setAside, read, store, log, metrics }: EventConsumerOptions): EventConsumer {
   const counter = metrics.counter('webhook_events_total', 'Public events by what became of them', ['result']);
 

@@ -54,6 +54,7 @@ async function lockExpired(tx: Transaction, companyId: string, id: string): Prom
   return rowCount > 0;
 }
 
+/** Looks every 15 s, and logs how many were removed, or why none could be. */
 export function endpointExpiry(database: Database, secrets: SecretBox, log: Logger): BackgroundPart {
   const remove = async (): Promise<void> => {
     const removed = await removeExpired(database, secrets);

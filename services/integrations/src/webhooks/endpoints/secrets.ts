@@ -22,6 +22,7 @@ export function secretText(secret: Buffer): string {
   return `whsec_${secret.toString('base64')}`;
 }
 
+/** Seals with the first of the keys, and opens with any. */
 export function createSecretBox(keys: KeyRing): SecretBox {
   const hashKey = Buffer.from(hkdfSync('sha256', keys.first, '', 'hashes of values in the audit trail', SECRET_BYTES));
   return {
