@@ -34,6 +34,7 @@ const NOT_BEARER = `The Authorization header must be Bearer, a space, and an API
 
 type Found = Promise<Principal | undefined> | Principal | undefined;
 
+/** The form of a credential decides whether it is a key or a token. `principals` finds the caller of both; `strangers` counts refused ones (decisions §8). */
 export function createAuthentication({ principals, verifyToken, strangers }: AuthenticationOptions): Authentication {
   const keyIn = createKeyReader();
 

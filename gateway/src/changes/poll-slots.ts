@@ -23,6 +23,7 @@ export interface PollSlots {
   take(companyId: string, ms: number): Promise<(() => void) | undefined>;
 }
 
+/** One for each gateway: its own count holds even if Redis is away. */
 export function createPollSlots(redis: RedisLink): PollSlots {
   const takeTogether = redisScript(redis, 'take_poll_slot', TAKE);
   const own = new Map<string, number>();

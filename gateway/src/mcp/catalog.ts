@@ -20,6 +20,7 @@ export interface Catalog {
 /** Lists below /api/v1 that are of records and not of the installation's own settings. */
 const INTAKE = new Set(['service-requests', 'interactions']);
 
+/** Lists below /api/v1 are left out, except service requests and interactions. */
 export function catalogOf(operations: readonly Operation[]): Catalog {
   const kinds = new Map<string, CatalogKind>();
   const reports = new Map<string, Operation>();

@@ -47,6 +47,7 @@ export interface Inputs {
   csv: boolean;
 }
 
+/** From the contract alone, once at start. Fields that the gateway fills are in none of the parts. */
 export function inputsOf(operation: Operation): Inputs {
   const headers = operation.request.fields.flatMap((field): HeaderInput[] => {
     const header = HEADERS[field.name];
