@@ -25,6 +25,7 @@ const DEADLINE_MS = 30_000;
 /** Time in ms for which it tries to remove triggers. They refuse nothing any more. */
 const REMOVE_MS = 10_000;
 
+/** Freezes and prints since when. Throws Failure if the company does not exist or is frozen already. */
 export async function freezeCompany(session: Session, given: string): Promise<void> {
   const { id, company, states } = await look(session, given);
   if (company === undefined) throw new Failure(`There is no company ${id}: see the ids with \`truckroll company list\`.`, EXIT.refused);
@@ -35,6 +36,7 @@ export async function freezeCompany(session: Session, given: string): Promise<vo
   session.print({ company_id: id, frozen: true, frozen_at: frozen }, `The company ${id} is frozen since ${frozen}: it can be read, and not changed.`);
 }
 
+/** Unfreezes, also after a freeze that ended half-way, and prints the triggers that could not be removed. Throws Failure if nothing is frozen. */
 export async function unfreezeCompany(session: Session, given: string): Promise<void> {
   const { id, company, states } = await look(session, given);
   if (company?.frozen_at == null && states.every(({ begun }) => !begun)) throw new Failure(`The company ${id} is not frozen.`, EXIT.refused);
