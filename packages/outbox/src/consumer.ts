@@ -9,8 +9,8 @@ import { disconnectQuietly } from './disconnect-quietly.ts';
 import { ensureTopics, type Topic } from './topics.ts';
 import { watch } from './driver/vital-signs.ts';
 
-/** Loads stored places: the offset to continue from by topic and partition, or undefined if none is stored. */
-export type Places = () => Promise<(topic: string, partition: number) => number | undefined>;
+/** Loads the offset to continue from, by topic and partition; undefined if none is stored. */
+export type StoredOffsets = () => Promise<(topic: string, partition: number) => number | undefined>;
 
 export interface ConsumerOptions {
   readonly kafka: KafkaClient;
@@ -27,11 +27,11 @@ export interface ConsumerOptions {
   /** Receives messages that are not events of ours, after they were logged and counted. Without it they are only skipped. */
   unreadable?(topic: string, partition: number, message: KafkaMessage): Promise<void>;
   /**
-   * For handlers that store their offsets ("places") with the data they write. Called after each rebalance. Partitions with a place are
-   * read ahead; others continue from the committed offset. Events may repeat: the previous owner may have stored no place, or the stored
-   * place may be older than the committed offset.
+   * For handlers that store their offsets with the data they write. Called after each rebalance. Partitions with a stored offset are
+   * read ahead; others continue from the committed offset. Events may repeat: the previous owner may have stored none, or one that is older
+   * than the committed offset.
    */
-  readonly places?: Places;
+  readonly storedOffsets?: StoredOffsets;
   passed?(topic: string, partition: number, offset: number): Promise<void>;
   /** For events that no client waits for: a fetch waits up to WAIT_MS for more of them, because larger batches cost less. Default false. */
   readonly gathers?: boolean;
@@ -45,7 +45,7 @@ const GATHERED_BYTES = 1_000_000;
 const RETRY = { firstMs: 50, mostMs: 2000 };
 /** Maximum time from applying events to committing their offsets, in ms. A commit costs as much as a few events; a crash repeats this time's events. */
 const COMMIT_MS = 500;
-const COMMIT_PLACED_MS = 5000;
+const COMMIT_STORED_MS = 5000;
 /** Pause between fetches of a partition that is read ahead, in ms, unless its batch is applied sooner: fewer, larger fetches. */
 const AHEAD_MS = 50;
 
@@ -61,13 +61,13 @@ export class Consumer implements BackgroundPart {
   readonly #handled;
   #running: Promise<void> = Promise.resolve();
   readonly #backlog = new Backlog((...chunk) => this.#chunk(...chunk));
-  /** Partitions with a stored place, which are read ahead, as `topic/partition` with the topic's name in Kafka. */
+  /** Partitions with a stored offset, which are read ahead, as `topic/partition` with the topic's name in Kafka. */
   readonly #ahead = new Set<string>();
   #reached = new Map<string, Map<number, string>>();
   #commit: ((topics: TopicOffsets[]) => Promise<void>) | undefined;
   #commitTimer: NodeJS.Timeout | undefined;
-  /** Pending while the consumer moves to the stored places after a rebalance; undefined otherwise. */
-  #placed: Promise<void> | undefined;
+  /** Pending while the consumer moves to the stored offsets after a rebalance; undefined otherwise. */
+  #sought: Promise<void> | undefined;
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
@@ -116,12 +116,12 @@ export class Consumer implements BackgroundPart {
       consumer.on(consumer.events.GROUP_JOIN, ({ payload: { memberAssignment } }) => {
         failures = 0;
         this.#reached = new Map();
-        const { places } = this.#options;
-        if (places === undefined) return;
-        const placed = this.#dropBacklog().then(() => this.#place(consumer, memberAssignment, places));
-        this.#placed = placed;
-        void placed.then(() => {
-          if (this.#placed === placed) this.#placed = undefined;
+        const { storedOffsets } = this.#options;
+        if (storedOffsets === undefined) return;
+        const sought = this.#dropBacklog().then(() => this.#seek(consumer, memberAssignment, storedOffsets));
+        this.#sought = sought;
+        void sought.then(() => {
+          if (this.#sought === sought) this.#sought = undefined;
         });
       });
       consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset, batchSize } }) => {
@@ -160,30 +160,30 @@ export class Consumer implements BackgroundPart {
     });
   }
 
-  /** Moves the consumer to the stored places. Never rejects: retries until it succeeds or the consumer stops. */
-  async #place(consumer: KafkaConsumer, assigned: Readonly<Record<string, readonly number[]>>, places: Places): Promise<void> {
+  /** Moves the consumer to the stored offsets. Never rejects: retries until it succeeds or the consumer stops. */
+  async #seek(consumer: KafkaConsumer, assigned: Readonly<Record<string, readonly number[]>>, storedOffsets: StoredOffsets): Promise<void> {
     const { kafka, log, group } = this.#options;
     const failed = (error: unknown, failures: number): boolean => {
       logOutage(log, 'stored offsets could not be read; trying again', failures, error, { group });
       return true;
     };
-    const placeOf = await retrying(places, failed, this.#stopping.signal).catch(() => undefined);
+    const offsetOf = await retrying(storedOffsets, failed, this.#stopping.signal).catch(() => undefined);
     if (this.#stopping.signal.aborted) return;
-    // Also if no message comes: the member before may have stored the places without committing them.
+    // Also if no message comes: the member before may have stored offsets without committing them.
     this.#commit ??= (all) => consumer.commitOffsets(all.flatMap(({ topic, partitions }) => partitions.map((each) => ({ topic, ...each }))));
     for (const [topic, partitions] of Object.entries(assigned)) {
       for (const partition of partitions) {
-        const place = placeOf?.(topic.slice(kafka.prefix.length), partition);
-        if (place === undefined) continue;
-        consumer.seek({ topic, partition, offset: String(place) });
+        const offset = offsetOf?.(topic.slice(kafka.prefix.length), partition);
+        if (offset === undefined) continue;
+        consumer.seek({ topic, partition, offset: String(offset) });
         this.#ahead.add(`${topic}/${partition}`);
-        this.#note(topic, partition, place);
+        this.#note(topic, partition, offset);
       }
     }
   }
 
   async #batch(payload: EachBatchPayload): Promise<void> {
-    if (this.#placed !== undefined) await this.#withHeartbeat(payload, () => this.#placed as Promise<void>);
+    if (this.#sought !== undefined) await this.#withHeartbeat(payload, () => this.#sought as Promise<void>);
     // The partition was lost, or a seek moved it: reading continues elsewhere.
     if (payload.isStale()) return;
     const { batch } = payload;
@@ -245,7 +245,7 @@ export class Consumer implements BackgroundPart {
   #note(inKafka: string, partition: number, next: number): void {
     const reached = this.#reached.get(inKafka) ?? new Map<number, string>();
     this.#reached.set(inKafka, reached.set(partition, String(next)));
-    this.#commitTimer ??= setTimeout(() => void this.#commitNow(), this.#options.places === undefined ? COMMIT_MS : COMMIT_PLACED_MS);
+    this.#commitTimer ??= setTimeout(() => void this.#commitNow(), this.#options.storedOffsets === undefined ? COMMIT_MS : COMMIT_STORED_MS);
   }
 
   #passed(topic: string, partition: number, offset: string): void {
@@ -291,7 +291,7 @@ export class Consumer implements BackgroundPart {
     const { log, group } = this.#options;
     const reached = this.#reached;
     if (this.#commit === undefined || reached.size === 0) return;
-    const topics = [...reached].map(([topic, places]) => ({ topic, partitions: [...places].map(([partition, offset]) => ({ partition, offset })) }));
+    const topics = [...reached].map(([topic, offsets]) => ({ topic, partitions: [...offsets].map(([partition, offset]) => ({ partition, offset })) }));
     await this.#commit(topics).catch((error: unknown) => log.debug({ error, group }, 'cannot commit offsets; they are committed with the next events'));
   }
 

@@ -11,7 +11,7 @@ import {
   type Logger,
   type Metrics,
 } from '@truckroll/telemetry';
-import { Consumer, type Places } from './consumer.ts';
+import { Consumer, type StoredOffsets } from './consumer.ts';
 import { withoutErased } from './erased.ts';
 import type { IncomingEvent } from './event.ts';
 import { notOlder, unseen, type Deduplication } from './inbox.ts';
@@ -36,7 +36,7 @@ export interface SubscriberOptions {
   /** Called in each transaction that applies events or stores a dead letter, with the last handled offset of each partition. */
   readonly reached?: (tx: Transaction, topic: string, offsets: ReadonlyMap<number, number>) => Promise<void>;
   /** As in ConsumerOptions, for subscribers whose `reached` stores the offsets. */
-  readonly places?: Places;
+  readonly storedOffsets?: StoredOffsets;
   /** As in ConsumerOptions. */
   readonly gathers?: boolean;
   readonly log: Logger;

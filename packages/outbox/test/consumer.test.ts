@@ -53,8 +53,8 @@ test('measures how far it is behind, how long batches take, and how many fail', 
 });
 
 test('commits at once what has been applied, when asked to', async () => {
-  // With places, it would commit seconds later.
-  const { consumer, topic, samples } = await consume(['one'], { places: async () => () => undefined });
+  // With stored offsets, it would commit seconds later.
+  const { consumer, topic, samples } = await consume(['one'], { storedOffsets: async () => () => undefined });
   await until(
     'the end',
     () => samples('consumer_lag'),
@@ -102,10 +102,10 @@ test('handles together what arrives while it gathers', async () => {
   expect(batches.items).toEqual([['one'], ['two', 'three', 'four']]);
 });
 
-test('continues at the stored place once it could be read, although that failed at first', async () => {
+test('continues at the stored offset once it could be read, although that failed at first', async () => {
   let reads = 0;
   const { handled } = await consume(['zero', 'one', 'two', 'three'], {
-    places: async () => {
+    storedOffsets: async () => {
       reads += 1;
       if (reads <= 2) throw new Error('the database is away');
       return (_, partition) => (partition === 0 ? 2 : undefined);
@@ -115,12 +115,12 @@ test('continues at the stored place once it could be read, although that failed 
   expect([reads, handled.items.map(textOf)]).toEqual([3, ['two', 'three']]);
 });
 
-test('commits the stored places, although no message comes', async () => {
+test('commits the stored offsets, although no message comes', async () => {
   const topic = await createTopic();
   const producer = await openProducer(kafka);
   await producer.send({ topic: topic.name, messages: [{ value: 'one' }, { value: 'two' }] });
   await producer.disconnect();
-  const { handled } = await start(topic, { places: async () => () => 2 });
+  const { handled } = await start(topic, { storedOffsets: async () => () => 2 });
   const ends = await endsOf(kafka, [topic]);
   await until(
     'the commit',

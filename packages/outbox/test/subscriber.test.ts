@@ -56,7 +56,7 @@ async function send(topic: Topic, ...events: Sent[]): Promise<void> {
   await producer.send({ topic: topic.name, messages });
 }
 
-const placed = (): Pick<SubscriberOptions, 'reached' | 'places'> => ({
+const placed = (): Pick<SubscriberOptions, 'reached' | 'storedOffsets'> => ({
   async reached(tx, topic, offsets) {
     await tx.query({
       text: `insert into places select $1, partition, place + 1 from unnest($2::int[], $3::bigint[]) p(partition, place)
@@ -64,13 +64,13 @@ const placed = (): Pick<SubscriberOptions, 'reached' | 'places'> => ({
       values: [topic, [...offsets.keys()], [...offsets.values()]],
     });
   },
-  async places() {
+  async storedOffsets() {
     const { rows } = await setting.database.query<{ topic: string; partition: number; next: number }>({ text: 'select * from places' });
     return (topic, partition) => rows.find((row) => row.topic === topic && row.partition === partition)?.next ?? 0;
   },
 });
 
-function subscribe(topic: Topic, own: Partial<Subscription> & { database?: Database } = {}, more: Pick<SubscriberOptions, 'reached' | 'places'> = {}) {
+function subscribe(topic: Topic, own: Partial<Subscription> & { database?: Database } = {}, more: Pick<SubscriberOptions, 'reached' | 'storedOffsets'> = {}) {
   const applied = new Collected<IncomingEvent>();
   const metrics = createMetrics('trial');
   const { database = setting.database, ...rest } = own;
@@ -223,7 +223,7 @@ test('neither undoes a newer event with a dead letter of a compacted topic, nor 
   expect((await letters()).rowCount).toBe(0);
 });
 
-test('stores its place after a dead letter, so that a restart does not try it again', async () => {
+test('stores its offset after a dead letter, so that a restart does not try it again', async () => {
   const topic = await createTopic();
   const apply = () => Promise.reject(new TypeError('cannot read it'));
   await send(topic, { text: 'poison' });
@@ -337,7 +337,7 @@ test('commits the reached offset to Kafka although no more events arrive', async
 test.each([
   ['committed to Kafka', () => ({})],
   ['kept, and events read ahead,', placed],
-] as const)('shares partitions between replicas, and with places %s applies every event once while they come and go', async (_, kept) => {
+] as const)('shares partitions between replicas, and with stored offsets %s applies every event once while they come and go', async (_, kept) => {
   const topic = await createTopic({ days: 1 }, 4);
   const all = new Collected<string | undefined>();
   const own: Partial<Subscription> = {

@@ -21,7 +21,7 @@ import { namesInJobs } from './read-models/erase-names.ts';
 import { readModelAdmin } from './read-models/admin.ts';
 import { readModelSubscriptions } from './read-models/index.ts';
 import { freshnessMetrics } from './freshness/metrics.ts';
-import { appliedTo, followProgress, places } from './freshness/progress.ts';
+import { appliedTo, followProgress, storedOffsets } from './freshness/progress.ts';
 import { projections } from './projections.ts';
 import { reportHandlers } from './reports/handlers.ts';
 import { tables } from './resources/index.ts';
@@ -47,7 +47,7 @@ export function createReporting(config: ReportingConfig): Service {
       const { reached, watermarks } = followProgress(database, log);
       const subscriptions = [nameSubscription(SCHEMA), ...readModelSubscriptions(look), watermarks];
       background(names);
-      const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, reached, places: () => places(database), log, metrics });
+      const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, reached, storedOffsets: () => storedOffsets(database), log, metrics });
       background(subscriber);
       background(freshnessMetrics(database, log, metrics));
       background(sums);

@@ -31,9 +31,9 @@ export async function lastKnown(db: Queryable): Promise<number | undefined> {
 export async function skipTo(tx: Queryable, ends: Offsets): Promise<void> {
   await tx.query({ text: 'delete from positions' });
   await tx.query({ text: 'delete from watermarks' });
-  const places = COUNTED_TOPICS.flatMap((topic) => (ends.get(topic) ?? []).map(({ partition, offset }) => ({ topic, partition, last: Number(offset) - 1 })));
+  const applied = COUNTED_TOPICS.flatMap((topic) => (ends.get(topic) ?? []).map(({ partition, offset }) => ({ topic, partition, last: Number(offset) - 1 })));
   await tx.query({
     text: 'insert into positions (topic, partition, log_offset) select * from unnest($1::text[], $2::int[], $3::bigint[])',
-    values: [places.map(({ topic }) => topic), places.map(({ partition }) => partition), places.map(({ last }) => last)],
+    values: [applied.map(({ topic }) => topic), applied.map(({ partition }) => partition), applied.map(({ last }) => last)],
   });
 }

@@ -6,7 +6,7 @@ import type { Database, Statement } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
 import { asOf } from '../src/freshness/as-of.ts';
-import { appliedTo, followProgress, places } from '../src/freshness/progress.ts';
+import { appliedTo, followProgress, storedOffsets } from '../src/freshness/progress.ts';
 import { schema } from '../src/schema.ts';
 import { deadLetter } from './records.ts';
 
@@ -149,11 +149,11 @@ test('keeps a watermark that must wait although one of another owner, for a late
   await isCounted(4_000_000);
 });
 
-test('reads topics that no report is made of on from what is committed, and ignores places that watermarks name of them', async () => {
+test('reads topics that no report is made of on from what is committed, and ignores offsets that watermarks name of them', async () => {
   const { announce, apply } = follow();
   await apply({ topic: topics.names.name, partition: 0, offset: 4 });
   await apply({ topic: topics.watermarks.name, partition: 0, offset: 4 });
-  expect((await places(database))(topics.names.name, 0)).toBeUndefined();
+  expect((await storedOffsets(database))(topics.names.name, 0)).toBeUndefined();
   // A freeze waits for names.
   const applied = await appliedTo(database);
   expect([applied(topics.names.name, 0), applied(topics.watermarks.name, 0)]).toEqual([5, undefined]);
@@ -163,8 +163,8 @@ test('reads topics that no report is made of on from what is committed, and igno
 
 test('reads each partition on after its last applied event, or from its beginning', async () => {
   await follow().apply(NAMED[0]!);
-  const place = await places(database);
-  expect([place(topics.payments.name, 1), place(topics.payments.name, 2), place(topics.watermarks.name, 1)]).toEqual([8, 0, undefined]);
+  const offsetOf = await storedOffsets(database);
+  expect([offsetOf(topics.payments.name, 1), offsetOf(topics.payments.name, 2), offsetOf(topics.watermarks.name, 1)]).toEqual([8, 0, undefined]);
 });
 
 describe('as_of', () => {

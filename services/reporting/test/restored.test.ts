@@ -2,7 +2,7 @@
 import { topics } from '@truckroll/contract';
 import type { Database } from '@truckroll/postgres';
 import { openFreshDatabase } from '@truckroll/testing';
-import { places } from '../src/freshness/progress.ts';
+import { storedOffsets } from '../src/freshness/progress.ts';
 import { lastKnown, restored, skipTo } from '../src/restored.ts';
 import { schema } from '../src/schema.ts';
 
@@ -26,8 +26,8 @@ test('reads each partition on from its end at the restore, and drops watermarks 
     [names.name, [{ partition: 0, offset: '3' }]],
   ]);
   await database.transaction((tx) => skipTo(tx, ends));
-  const place = await places(database);
-  expect([place(payments.name, 0), place(payments.name, 1), place(invoices.name, 5), place(names.name, 0)]).toEqual([12, 0, 0, undefined]);
+  const offsetOf = await storedOffsets(database);
+  expect([offsetOf(payments.name, 0), offsetOf(payments.name, 1), offsetOf(invoices.name, 5), offsetOf(names.name, 0)]).toEqual([12, 0, 0, undefined]);
   expect((await database.query({ text: 'select from watermarks' })).rowCount).toBe(0);
 });
 

@@ -14,12 +14,12 @@ const MOST_WAITING = 50;
  * Resumes each topic at the offsets stored here, not those committed to Kafka: a replica of the previous release shares the
  * consumer group but stores none.
  */
-export async function places(db: Queryable): Promise<AppliedTo> {
+export async function storedOffsets(db: Queryable): Promise<AppliedTo> {
   const applied = await appliedTo(db);
   return (topic, partition) => (COUNTED_TOPICS.includes(topic) ? (applied(topic, partition) ?? 0) : undefined);
 }
 
-/** Places up to which partitions have been applied, also of names, which are read again from the committed offset. */
+/** The next offsets after those up to which partitions have been applied, also of names, which are read again from the committed offset. */
 export async function appliedTo(db: Queryable): Promise<AppliedTo> {
   const { rows } = await db.query<{ topic: string; partition: number; log_offset: number }>({
     name: 'places',
@@ -115,7 +115,7 @@ async function makeRoom(tx: Queryable): Promise<void> {
   await tx.query({
     name: 'make_room_for_watermarks',
     text: `delete from watermarks w using (
-        select source, at, row_number() over (partition by source order by at) as place, max(at) over (partition by source) as newest from watermarks) kept
-      where w.source = kept.source and w.at = kept.at and kept.place >= ${MOST_WAITING} and kept.at < kept.newest`,
+        select source, at, row_number() over (partition by source order by at) as rank, max(at) over (partition by source) as newest from watermarks) kept
+      where w.source = kept.source and w.at = kept.at and kept.rank >= ${MOST_WAITING} and kept.at < kept.newest`,
   });
 }

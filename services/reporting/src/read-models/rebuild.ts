@@ -22,8 +22,8 @@ export async function rebuildAll(readModels: readonly ReadModel[], options: Rebu
     ),
   );
   for (const model of readModels) {
-    const place = overall(model.topic.name);
-    await rebuild(model, options, (step, share) => report({ ...step, share: place(share) }));
+    const shareOfAll = overall(model.topic.name);
+    await rebuild(model, options, (step, share) => report({ ...step, share: shareOfAll(share) }));
   }
 }
 
