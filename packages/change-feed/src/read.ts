@@ -145,11 +145,11 @@ async function scan(
   // PostgreSQL refuses a value that the statement does not name.
   const lowest = shared.length === 0 ? undefined : sharedFrom;
   const raised = lowest === undefined ? 'version' : 'greatest(version, $8) as version';
-  const place = lowest === undefined ? 8 : 9;
+  const firstShared = lowest === undefined ? 8 : 9;
   const { rows } = await database.of(companyId).query<Scanned>({
     name: `scan_changes_${shared.length}${lowest === undefined ? '' : '_moved'}`,
     text: `select version + $7 as version, kind, id, changed_at
-      from (${[one('$1'), ...shared.map((_, index) => one(`$${index + place}`, raised))].join(' union all ')}) logged
+      from (${[one('$1'), ...shared.map((_, index) => one(`$${index + firstShared}`, raised))].join(' union all ')}) logged
       order by logged.version, kind, id limit $6`,
     values: [companyId, after.version - added, after.kind, after.id, below - added, most, added, ...(lowest === undefined ? [] : [lowest - added]), ...shared],
   });

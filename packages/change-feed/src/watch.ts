@@ -49,11 +49,11 @@ export class ChangeWatch {
         const first = start;
         start += awaited.length;
         const belows = awaited.map((_, index) => below + (found.get(first + index)?.added ?? 0));
-        const changed = awaited.flatMap(({ version: from }, place) => {
-          const one = found.get(first + place) ?? NOTHING;
+        const changed = awaited.flatMap(({ version: from }, index) => {
+          const one = found.get(first + index) ?? NOTHING;
           // A poll from before a restore is woken, so that its next read answers 410.
-          const version = from < lowestOf(epoch, one) ? belows[place]! : one.version;
-          return version === null ? [] : [{ place, version }];
+          const version = from < lowestOf(epoch, one) ? belows[index]! : one.version;
+          return version === null ? [] : [{ place: index, version }];
         });
         const isMoved = belows.some((each) => each !== below);
         resolve(isMoved ? { changed, belows, as_of: asOf } : { changed, below, belows: [], as_of: asOf });
@@ -63,7 +63,7 @@ export class ChangeWatch {
     }
   }
 
-  /** By the place of those in which something has changed, or that have moved here. */
+  /** By the index of those in which something has changed, or that have moved here. */
   async #changed(awaited: readonly AwaitedChange[], below: number): Promise<Map<number, Found>> {
     const { rows } = await this.#database.query<Found & { ordinal: number }>({
       name: 'find_changed',

@@ -73,8 +73,8 @@ export const SHAPES: ReadonlyMap<string, Shape> = new Map(changeKinds.map(({ kin
 export async function* recordsOf(db: Queryable, kind: OwnedKind, company: ZonedCompany): AsyncGenerator<Buffer> {
   const [type, logged] = kind.codes === true ? ['text', 'md5(id)::uuid'] : ['uuid', 'id'];
   for (let after: string | undefined; ; ) {
-    const { rows } = await db.query<{ place: string; logged: string }>({
-      text: `select id::text as place, (${logged})::text as logged from ${kind.table}
+    const { rows } = await db.query<{ last: string; logged: string }>({
+      text: `select id::text as last, (${logged})::text as logged from ${kind.table}
         where company_id = $1::uuid${after === undefined ? '' : ` and id > $2::${type}`} order by id limit ${ROWS}`,
       values: [kind.storedUnder ?? company.companyId, ...(after === undefined ? [] : [after])],
     });
@@ -86,7 +86,7 @@ export async function* recordsOf(db: Queryable, kind: OwnedKind, company: ZonedC
       ids = ids.slice(read.length);
     }
     if (rows.length < ROWS) return;
-    after = rows.at(-1)!.place;
+    after = rows.at(-1)!.last;
   }
 }
 
@@ -114,13 +114,13 @@ export async function* rowsOf(db: Queryable, table: ExportedTable, companyId: st
 /** At most ROWS rows, up to BYTES: the last one begins below it. */
 function selectOf({ table, key, columns, values = {}, document }: ExportedTable, goesOn: boolean): string {
   const order = Object.keys(key).map((column) => `t.${column}`);
-  const place = Object.values(key).map((type, index) => `$${index + 2}::${type}`);
+  const parameters = Object.values(key).map((type, index) => `$${index + 2}::${type}`);
   const row = [...columns.map((column) => `t.${column}`), ...Object.entries(values).map(([name, sql]) => `(${sql}) as ${name}`)];
   return `select line, document, key from (
       select *, sum(octet_length(line) + coalesce(octet_length(document), 0)) over (order by n) - octet_length(line) - coalesce(octet_length(document), 0) as before
       from (select row_number() over (order by ${order.join()}) as n, (select row_to_json(r)::text from (select ${row.join()}) r) as line,
           ${document === undefined ? 'null::bytea' : `t.${document.column}`} as document, array[${order.map((column) => `${column}::text`).join()}] as key
-        from ${table} t where t.company_id = $1::uuid${goesOn ? ` and (${order.join()}) > (${place.join()})` : ''}
+        from ${table} t where t.company_id = $1::uuid${goesOn ? ` and (${order.join()}) > (${parameters.join()})` : ''}
         order by ${order.join()} limit ${ROWS}) page) sized
     where before < ${BYTES} order by n`;
 }

@@ -14,7 +14,7 @@ export interface PersonStep {
    * round on does not show the person. It leaves no rows to other work.
    */
   readonly once?: boolean;
-  /** Erases the person from the next rows after this place, in the caller's transaction. */
+  /** Erases the person from the next rows after this key, in the caller's transaction. */
   readonly next: (tx: Transaction, person: ErasedPerson, after: string | null) => Promise<Stepped>;
 }
 

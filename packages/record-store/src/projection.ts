@@ -67,11 +67,11 @@ export async function companiesBehind(db: Queryable, projected: Projected): Prom
 
 /** The projections that have rows written by an older version, in any company. */
 export async function behind<P extends Projected>(db: Queryable, projected: readonly P[]): Promise<P[]> {
-  const { rows } = await db.query<{ place: number }>({
+  const { rows } = await db.query<{ index: number }>({
     name: 'projections_behind',
-    text: projected.map((each, place) => `select ${place} as place where exists (${behindIn(each)})`).join(' union all '),
+    text: projected.map((each, index) => `select ${index} as index where exists (${behindIn(each)})`).join(' union all '),
   });
-  return rows.flatMap(({ place }) => projected[place] ?? []);
+  return rows.flatMap(({ index }) => projected[index] ?? []);
 }
 
 function behindIn({ table, version }: Projected): string {

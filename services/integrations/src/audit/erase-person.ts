@@ -38,10 +38,10 @@ async function emailOf(tx: Queryable, id: string): Promise<string | undefined> {
 export const trail: PersonStep = {
   table: 'audit_events',
   once: true,
-  async next(tx, { companyId, kind, id: person }, place) {
+  async next(tx, { companyId, kind, id: person }, after) {
     const only = kind === 'users' ? null : companyId;
     const email = kind === 'users' ? await emailOf(tx, person) : undefined;
-    const from = place?.split(' ') ?? [null, null, null];
+    const from = after?.split(' ') ?? [null, null, null];
     const { rows: ends } = await tx.query<Pick<Entry, 'company_id' | 'at' | 'id'>>({
       name: 'page_of_audit_events_to_erase_from',
       text: `select company_id, at, id from audit_events

@@ -34,11 +34,11 @@ async function replaceBodies(tx: Transaction, person: ErasedPerson, events: read
   return shown.length;
 }
 
-/** A step that looks through rows in an order, LOOKED_AT in a transaction, and replaces bodies. The place of a row has three parts, $2 to $4. */
+/** A step that looks through rows in an order, LOOKED_AT in a transaction, and replaces bodies. The key of a row has three parts, $2 to $4. */
 function looking<Row extends Event>(
   table: string,
   read: Pick<Statement, 'name' | 'text'>,
-  place: (row: Row) => readonly string[],
+  keyOf: (row: Row) => readonly string[],
   also: (tx: Transaction, person: ErasedPerson, rows: readonly Row[]) => Promise<{ changed: number; waits?: boolean }>,
 ): PersonStep {
   return {
@@ -48,7 +48,7 @@ function looking<Row extends Event>(
       const bodies = await replaceBodies(tx, person, rows);
       const { changed, ...waits } = await also(tx, person, rows);
       const last = rows.length === LOOKED_AT ? rows.at(-1) : undefined;
-      return { changed: bodies + changed, ...waits, after: last === undefined ? null : place(last).join(' ') };
+      return { changed: bodies + changed, ...waits, after: last === undefined ? null : keyOf(last).join(' ') };
     },
   };
 }
