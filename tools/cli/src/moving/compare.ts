@@ -64,11 +64,11 @@ async function lacking(from: Cell, to: Cell, companyId: string, before?: Readonl
   if (before !== undefined && before.size < PAGE) {
     const these = [...before];
     const [left, right] = [await entriesIn(from, companyId, THESE, ...listsOf(these)), await entriesIn(to, companyId, THESE, ...listsOf(these))];
-    return new Set([...left.keys()].filter((place) => left.get(place) !== right.get(place)));
+    return new Set([...left.keys()].filter((key) => left.get(key) !== right.get(key)));
   }
   const found = new Set<string>();
   for await (const { left, right } of pagesOf(from, to, companyId)) {
-    for (const [place, digest] of left) if (right.get(place) !== digest) found.add(place);
+    for (const [key, digest] of left) if (right.get(key) !== digest) found.add(key);
     if (found.size >= PAGE) break;
   }
   return found;
@@ -78,7 +78,7 @@ async function lacking(from: Cell, to: Cell, companyId: string, before?: Readonl
 export async function addMissingEntries(from: Cell, to: Cell, companyId: string): Promise<void> {
   await asReplica(to, async (batch) => {
     for await (const { left, right } of pagesOf(from, to, companyId)) {
-      const missing = [...left.keys()].filter((place) => !right.has(place));
+      const missing = [...left.keys()].filter((key) => !right.has(key));
       while (missing.length > 0) {
         const { rows } = await from.db.query<{ row: string }>({
           text: `select t::text as row from ${TRAIL} t where company_id = $1 and ${THESE}`,
@@ -106,7 +106,7 @@ async function* pagesOf(from: Cell, to: Cell, companyId: string): AsyncGenerator
 }
 
 const THESE = '(t.at, t.id) in (select * from unnest($2::timestamptz[], $3::uuid[]))';
-const listsOf = (places: readonly string[]): unknown[] => [0, 1].map((part) => places.map((place) => place.split(' ')[part]));
+const listsOf = (keys: readonly string[]): unknown[] => [0, 1].map((part) => keys.map((key) => key.split(' ')[part]));
 
 async function entriesIn({ db }: Cell, companyId: string, which: string, ...values: unknown[]): Promise<Entries> {
   const { rows } = await db.query<{ at: number; id: string; digest: string }>({

@@ -93,12 +93,12 @@ export async function renew({ databases, kafka, restoredTo, lagSeconds, signal, 
       for (const key of await missingKeys(of(service), state, keys)) gone.add(key);
     };
     if (ends.has(state.topic.name)) {
-      const place = overall(state.topic.name);
+      const shareOfAll = overall(state.topic.name);
       await replay({
         kafka,
         topic: state.topic,
         signal,
-        progress: (share) => progress(read, place(share)),
+        progress: (share) => progress(read, shareOfAll(share)),
         apply: async (events) => {
           read += events.length;
           for (const { version } of events) newest = Math.max(newest, version);
@@ -125,9 +125,16 @@ export async function renew({ databases, kafka, restoredTo, lagSeconds, signal, 
   const people = entries.filter(({ action, company_id }) => action === PERSON_ERASED && !erased.has(company_id));
   say(`reading ${topics.serviceRequests.name} …`);
   const since = asOf === undefined ? -Infinity : asOf - lagSeconds * 1e6;
-  const place = overall(topics.serviceRequests.name);
+  const shareOfAll = overall(topics.serviceRequests.name);
   const found = ends.has(topics.serviceRequests.name)
-    ? await readWindow({ kafka, scheduling: of(scheduling), integrations: of(integrations), since, signal, progress: (share) => progress(read, place(share)) })
+    ? await readWindow({
+        kafka,
+        scheduling: of(scheduling),
+        integrations: of(integrations),
+        since,
+        signal,
+        progress: (share) => progress(read, shareOfAll(share)),
+      })
     : { repeated: [], undone: [], newest: 0 };
   const window = { ...found, repeated: found.repeated.filter(({ published }) => !erased.has(published.companyId)) };
   newest = Math.max(newest, window.newest);
