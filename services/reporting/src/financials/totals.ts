@@ -22,10 +22,9 @@ const COLUMN: Partial<Record<CostEntry['category'], JobSum>> = {
 
 /** What each sum adds up. Costs of unknown categories are in none. */
 export function summandsOf(invoices: readonly JobInvoice[], costs: readonly CostEntry[]): ReadonlyMap<JobSum, readonly number[]> {
-  const cents = new Map<JobSum | undefined, number[]>(JOB_SUMS.map((name) => [name, []]));
-  for (const { category, total_cents } of costs) cents.get(COLUMN[category])?.push(total_cents);
-  for (const { subtotal_cents } of invoices.filter(isCounted)) cents.get('revenue_cents')?.push(subtotal_cents);
-  return cents as ReadonlyMap<JobSum, readonly number[]>;
+  const revenue = invoices.filter(isCounted).map(({ subtotal_cents }) => subtotal_cents);
+  const ofCosts = (name: JobSum): number[] => costs.flatMap(({ category, total_cents }) => (COLUMN[category] === name ? total_cents : []));
+  return new Map(JOB_SUMS.map((name) => [name, name === 'revenue_cents' ? revenue : ofCosts(name)]));
 }
 
 /** A job's totals, or the name of the total that is beyond ±(2^53−1): sums are never rounded. */
