@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { owners } from '@truckroll/contract';
 import { until } from '@truckroll/testing/until';
@@ -21,14 +20,18 @@ type Records = Map<string, Fields>;
 /** What is wrong with the copies once everything has been read; what is still wrong after that time never becomes right. */
 export async function differences(world: World, readers: readonly Reader[], folder: string, atMostMs: number): Promise<string[]> {
   await until('empty outboxes', () => isPublished(world), Boolean, HANG);
-  for (const until = performance.now() + atMostMs; ; await delay(PAUSE_MS)) {
-    const wrong: string[] = [];
-    for (const reader of readers) await synced(world, reader);
-    const exported = await exportOf(world, folder);
-    for (const { file } of readers) wrong.push(...(await withStore(file, async (store) => compare(recordsOf(store), exported))));
-    if (wrong.length === 0) return await wrongDigests(world, readers);
-    if (performance.now() > until) return wrong;
-  }
+  const end = performance.now() + atMostMs;
+  const settled = ({ length }: readonly string[]): boolean => length === 0 || performance.now() > end;
+  const wrong = await until('copies that equal an export', () => wrongRecords(world, readers, folder), settled, { atMostMs: Infinity, everyMs: PAUSE_MS });
+  return wrong.length === 0 ? await wrongDigests(world, readers) : wrong;
+}
+
+async function wrongRecords(world: World, readers: readonly Reader[], folder: string): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const reader of readers) await synced(world, reader);
+  const exported = await exportOf(world, folder);
+  for (const { file } of readers) wrong.push(...(await withStore(file, async (store) => compare(recordsOf(store), exported))));
+  return wrong;
 }
 
 async function isPublished({ installation }: World): Promise<boolean> {
