@@ -159,17 +159,21 @@ describe('a rebuild', () => {
     const [kept, gone] = [payment(), payment()];
     let removed = 0;
     await database.transaction((tx) => apply(tx, company, payments, 'payments', kept, gone));
-    const { rows } = await database.query<{ started: string; stored: number }>({
-      text: 'select clock_timestamp()::text as started, count(*) as stored from payments',
-    });
+    let start = { started: '', stored: 0 };
+    // The transaction has begun before the rebuild, as one that waited for the company's lock.
     await whileOpen(
       database,
-      (tx) => apply(tx, company, payments, 'payments', kept),
-      async () => void (removed = await removeOlderThan(database, payments, rows[0]!.started, new AbortController().signal)),
+      async (tx) => {
+        await tx.query({ text: 'select now()' });
+        const { rows } = await database.query<typeof start>({ text: 'select clock_timestamp()::text as started, count(*) as stored from payments' });
+        start = rows[0]!;
+        await apply(tx, company, payments, 'payments', kept);
+      },
+      async () => void (removed = await removeOlderThan(database, payments, start.started, new AbortController().signal)),
     );
     const { rows: left } = await database.query({ text: 'select id from payments where company_id = $1', values: [company] });
     expect(left).toEqual([{ id: kept['id'] }]);
-    expect(removed).toBe(rows[0]!.stored - 1);
+    expect(removed).toBe(start.stored - 1);
   });
 });
 

@@ -19,9 +19,10 @@ export const companies: ReadModel = {
       values: [companyId],
     });
     await tx.query({
-      text: `insert into companies as c (company_id, time_zone, costing_enabled, verified_only, changed_at, projection) values ($1, $2, $3, $4, $5, ${VERSION})
+      text: `insert into companies as c (company_id, time_zone, costing_enabled, verified_only, changed_at, projection, copied_at)
+        values ($1, $2, $3, $4, $5, ${VERSION}, clock_timestamp())
         on conflict (company_id) do update set time_zone = excluded.time_zone, costing_enabled = excluded.costing_enabled,
-          verified_only = excluded.verified_only, projection = excluded.projection, copied_at = default,
+          verified_only = excluded.verified_only, projection = excluded.projection, copied_at = excluded.copied_at,
           changed_at = case when c.time_zone = excluded.time_zone then c.changed_at else excluded.changed_at end`,
       values: [companyId, settings.timezone, settings.costing_enabled, settings.verified_only, formatInstant(time)],
     });

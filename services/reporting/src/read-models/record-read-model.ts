@@ -67,10 +67,11 @@ export function recordReadModel<R extends { id: string }>({
     return rows.map(({ job }) => job);
   }
 
+  // The time of the write: its transaction may have begun before a rebuild that has passed the record since.
   const writing = (companyId: string, ids: Buffer, fields: readonly Buffer[]): Statement => ({
     name: `read_model_${table}`,
-    text: `insert into ${table} (company_id, projection, id, ${names.join(', ')}) select $1, ${version}, * from unnest(${parameters})
-      on conflict (company_id, id) do update set copied_at = default, projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+    text: `insert into ${table} (company_id, projection, copied_at, id, ${names.join(', ')}) select $1, ${version}, clock_timestamp(), * from unnest(${parameters})
+      on conflict (company_id, id) do update set copied_at = excluded.copied_at, projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
     values: [companyId, ids, ...fields],
   });
 
