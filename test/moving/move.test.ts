@@ -252,6 +252,8 @@ test(
       select company_id, asked_at, gen_random_uuid(), 'OPERATOR', 'o', 'o', 'person.erased', kind, id from p`;
     await rowsOf(here, erased, ...Object.values(person));
     const late = { ...person, id: randomUUID() };
+    // Counted from 0 if records of all companies were published again.
+    for (const owner of ['scheduling', 'billing']) await rowsOf(there, `update ${owner}.catch_up set processed = 777 where task = 'publish'`);
     for (const dies of DEATHS) {
       await expect(move([], { dies })).rejects.toThrow(Died);
       // The freeze waits for it.
@@ -299,6 +301,18 @@ test(
     expect((await digestSince(cursor)).data).toEqual(digest.data);
     await expectNextChange(there, cursor);
     expect(await move(['--abort'])).toMatchObject({ code: 1, words: [expect.stringContaining('in the other cell already')] });
+    const noted = `select from pg_stat_user_tables where relname = 'unpublished' and n_tup_ins > 0 and n_tup_ins = n_tup_del`;
+    await until(
+      'its records to be published there',
+      () => rowsOf(there, noted),
+      (services) => services.length === 2,
+    );
+    expect(
+      await rowsOf(
+        there,
+        `select distinct processed from scheduling.catch_up where task = 'publish' union select processed from billing.catch_up where task = 'publish'`,
+      ),
+    ).toEqual([{ processed: 777 }]);
     await until('scheduling to learn the erasure', async () => {
       await there.channel('scheduling').client(ErasureServiceService).getPerson(person);
       return (await rowsOf(there, 'select from scheduling.erased_people where id = $1', person.id)).length === 1;

@@ -17,4 +17,4 @@ export { recordProjection } from './reproject.ts';
 export { Reprojector, type Projection, type ReprojectOptions } from './reprojector.ts';
 export { byCompany, nameSubscription, recordKey } from './messaging.ts';
 export { Publication } from './publication.ts';
-export { keyedById, keyedNames, publishAnew, recordStates } from './restored.ts';
+export { keyedById, keyedNames, publishAnew, publishRecords, recordStates } from './restored.ts';

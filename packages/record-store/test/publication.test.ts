@@ -9,7 +9,7 @@ import { outboxTables } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import { createLog, createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
-import { Publication, defineTable, recordStoreMigrations, type Table } from '../src/index.ts';
+import { Publication, defineTable, publishRecords, recordStoreMigrations, type Table } from '../src/index.ts';
 import { locationTables, search } from './locations.ts';
 import { watched } from './watched.ts';
 
@@ -144,6 +144,22 @@ describe('changes of an earlier release', () => {
     await create().start();
     expect(await events()).toBe(1);
     expect((await database.query({ text: 'select from unpublished' })).rowCount).toBe(0);
+  });
+
+  test('are published with all records of a company that came from another database, and with none of another company', async () => {
+    await store('locations', 10_001);
+    await store('offices', 2);
+    await database.query({
+      text: `insert into offices (company_id, id, created_at, updated_at, document) select $1, id, created_at, updated_at, document from offices`,
+      values: [randomUUID()],
+    });
+    await noted('offices', idOf(2));
+    await allDone();
+    await publishRecords(database, 'shop', tables, COMPANY);
+    expect((await database.query({ text: 'select from unpublished' })).rowCount).toBe(10_003);
+    await database.query({ text: `delete from unpublished where path = 'locations' and id < $1`, values: [idOf(10_001)] });
+    await create().start();
+    expect((await database.query({ text: 'select from outbox' })).rowCount).toBe(3);
   });
 
   test('to records of two kinds with the same id are both published', async () => {

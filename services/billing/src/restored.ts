@@ -1,6 +1,7 @@
 import { topics } from '@truckroll/contract';
 import type { Restored } from '@truckroll/outbox';
-import { keyedNames, publishAnew, recordStates } from '@truckroll/record-store';
+import type { Queryable } from '@truckroll/postgres';
+import { keyedNames, publishAnew, publishRecords, recordStates } from '@truckroll/record-store';
 import { tables } from './resources/index.ts';
 import { schema } from './schema.ts';
 
@@ -12,3 +13,6 @@ export const restored: Restored = {
   groups: [{ group: schema.schema, topics: [topics.names] }],
   renew: publishAnew,
 };
+
+/** Has the records of a company that has come from another database published. Not in a transaction. */
+export const publishRecordsOf = (db: Queryable, companyId: string): Promise<void> => publishRecords(db, schema.schema, tables, companyId);

@@ -3,7 +3,7 @@ import { topics } from '@truckroll/contract';
 import { Name } from '@truckroll/contract/gen/events/v1/names';
 import { append, type OutgoingEvent, type Restored } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
-import { keyedNames, lockCompany, publishAnew, recordStates } from '@truckroll/record-store';
+import { keyedNames, lockCompany, publishAnew, publishRecords, recordStates } from '@truckroll/record-store';
 import { tables } from './resources/index.ts';
 import { schema } from './schema.ts';
 
@@ -17,6 +17,9 @@ export const restored: Restored = {
     await publishNames(tx);
   },
 };
+
+/** Has the records of a company that has come from another database published. Not in a transaction. */
+export const publishRecordsOf = (db: Queryable, companyId: string): Promise<void> => publishRecords(db, schema.schema, tables, companyId);
 
 const PAGE = 5000;
 

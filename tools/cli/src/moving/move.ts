@@ -1,15 +1,15 @@
 // `truckroll company move` (docs/adr/0028): the steps in order. Each may be repeated from its beginning, and nothing but the row of the move
 // (state.ts) remembers which is next, so that a command that died is continued by the next one.
+import { publishRecordsOf as publishBilling } from '@truckroll/billing/restored';
 import type { Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
-import { CatchUpServiceService } from '@truckroll/contract/gen/records/v1/catch_up';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { counted, createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import { forgetCallersOf, publishErasuresOf } from '@truckroll/integrations/restored';
 import { erasePeopleAgain } from '@truckroll/outbox';
 import { Database, type Transaction } from '@truckroll/postgres';
 import { pause } from '@truckroll/process';
-import { publishNamesOf } from '@truckroll/scheduling/restored';
+import { publishNamesOf, publishRecordsOf as publishScheduling } from '@truckroll/scheduling/restored';
 import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
 import { inThisCell, openAtOnce, openCell, openServices, requireSameDatabase, type Cell, type Moving } from './cells.ts';
@@ -257,7 +257,7 @@ async function openAgain(move: Move): Promise<void> {
 }
 
 async function open(move: Move): Promise<MoveStep> {
-  const { session, to, id, signal } = move;
+  const { session, to, id } = move;
   await enter(to, id, 'open');
   // Before gateways send requests there. Its services use this database, and one may be away.
   await openAtOnce(to, id);
@@ -271,10 +271,8 @@ async function open(move: Move): Promise<MoveStep> {
   await inService(to, 'scheduling', (tx) => publishNamesOf(tx, id));
   // One of moments ago may have reached integrations only.
   await inService(to, 'integrations', (tx) => publishErasuresOf(tx, id));
-  for (const owner of ['scheduling', 'billing'] as const) {
-    // The service goes on without this.
-    for await (const _ of to.session.channel(owner).client(CatchUpServiceService).startRuns({ task: 'publish' }, { signal })) break;
-  }
+  // The services do the rest in the background.
+  for (const note of [publishScheduling, publishBilling]) await note(to.db, id);
   return 'clearing';
 }
 
