@@ -39,7 +39,7 @@ export async function refuseErased(db: Queryable, companyId: string): Promise<vo
 }
 
 export function wasErased(): ApiError {
-  return new ApiError('INVALID_REQUEST', 'The company with this id was deleted, so nothing is stored for it: use the id of another company.', {
+  return new ApiError('INVALID_REQUEST', 'The company with this id was deleted, or has moved to another cell, so nothing is stored for it here.', {
     status: 409,
   });
 }
@@ -52,4 +52,15 @@ export async function markErased(tx: Queryable, companyId: string): Promise<bool
     values: [companyHash(companyId), companyId],
   });
   return rowCount === 1;
+}
+
+/** Has the schema refuse data of a company that lives in another cell (docs/adr/0028), as that of a deleted one: no client would see it here. */
+export async function refuseMoved(db: Queryable, schema: string, companyId: string): Promise<void> {
+  const text = `insert into ${schema}.erased_companies (company_hash, ended_at) values ($1, now()) on conflict do nothing`;
+  await db.query({ text, values: [companyHash(companyId)] });
+}
+
+/** Before the first row of the company arrives. A deletion that is under way goes on. */
+export async function acceptMoved(db: Queryable, schema: string, companyId: string): Promise<void> {
+  await db.query({ text: `delete from ${schema}.erased_companies where company_hash = $1 and ended_at is not null`, values: [companyHash(companyId)] });
 }

@@ -4,7 +4,7 @@ export { NO_COMPANY, auditEntry, auditEvent, type AuditedChange, type AuditedSer
 export { Consumer } from './consumer.ts';
 export { beginningsOf, endsOf, hasPassed, moveGroup, overallOf, type AppliedTo, type Offsets } from './ends.ts';
 export { beginEpoch, currentEpoch, epochOf } from './epoch.ts';
-export { COMPANY_DELETED, companyHash, erasedOf, isErased, markErased, refuseErased, wasErased, withoutErased } from './erased.ts';
+export { COMPANY_DELETED, acceptMoved, companyHash, erasedOf, isErased, markErased, refuseErased, refuseMoved, wasErased, withoutErased } from './erased.ts';
 export {
   ERASABLE,
   ERASED_FIRST_NAME,

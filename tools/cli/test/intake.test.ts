@@ -47,6 +47,10 @@ test('records and completes an interaction', async () => {
   expect(status).toBe('IN_PROGRESS');
   const completed = await intake('complete', id, '--outcome', 'Booked', '--ended', '2027-01-31T15:03:20Z');
   expect(completed).toMatchObject({ status: 'COMPLETED', outcome: 'Booked', duration_seconds: 200 });
+  for (const record of [['request'], ['interaction', '--direction', 'inbound']]) {
+    const unknown = await system.truckroll('intake', ...record, '--channel', 'sms', '--company', randomUUID());
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no company with this id') });
+  }
   const wrong = await system.truckroll('intake', 'interaction', '--channel', 'fax', '--direction', 'inbound', '--company', demo.company_id);
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('Allowed choices are call, sms, email, chat') });
 });

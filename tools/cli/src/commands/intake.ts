@@ -4,6 +4,7 @@ import { InteractionChannel, InteractionDirection, type Interaction } from '@tru
 import { ServiceRequestChannel, ServiceRequestStatus, type ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { Argument, Option, type Command } from 'commander';
 import { moment } from '../arguments.ts';
+import { knownCompany } from '../company.ts';
 import { plain } from '../plain.ts';
 import type { Session } from '../session.ts';
 import { card } from '@truckroll/integrator-cli/terminal/table';
@@ -26,6 +27,11 @@ Examples:
 export function register(program: Command, session: Session): void {
   const intake = program.command('intake').description('Record service requests and interactions with customers.').addHelpText('after', HELP);
   const service = () => session.client('scheduling', IntakeServiceService);
+  // Scheduling does not know which companies there are: one of another cell would get a record here that no client sees.
+  const serviceOf = async (company: string) => {
+    await knownCompany(session, company);
+    return service();
+  };
   const command = (name: string, description: string): Command =>
     intake.command(name).description(description).requiredOption('--company <id>', 'id of the company');
 
@@ -44,7 +50,7 @@ export function register(program: Command, session: Session): void {
     .option('--wants-from <when>', 'earliest time that the customer would like', moment)
     .option('--wants-until <when>', 'latest time that the customer would like', moment)
     .action(async (given: Given) => {
-      const { service_request } = await service().recordServiceRequest({
+      const { service_request } = await (await serviceOf(given.company)).recordServiceRequest({
         company_id: given.company,
         id: given.id ?? randomUUID(),
         channel: named(ServiceRequestChannel, given.channel),
@@ -99,7 +105,7 @@ export function register(program: Command, session: Session): void {
     .option('--started <when>', 'start of the interaction; now by default', moment)
     .option('--ended <when>', 'end of the interaction', moment)
     .action(async (given: Given) => {
-      const { interaction } = await service().recordInteraction({
+      const { interaction } = await (await serviceOf(given.company)).recordInteraction({
         company_id: given.company,
         id: given.id ?? randomUUID(),
         channel: named(InteractionChannel, given.channel),
