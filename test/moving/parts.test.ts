@@ -5,6 +5,7 @@ import { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import { Database } from '@truckroll/postgres';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { publishErasuresOf } from '../../services/integrations/src/restored.ts';
+import { problemsOfVersions } from '../../tools/cli/src/moving/check.ts';
 import { asReplica, openCell, type Cell } from '../../tools/cli/src/moving/cells.ts';
 import { unequalIn, type Unequal } from '../../tools/cli/src/moving/compare.ts';
 import { problemsOfDeadLetters } from '../../tools/cli/src/moving/dead-letters.ts';
@@ -55,6 +56,14 @@ test('names the services with dead letters of the company, which a move would lo
   expect(await problemsOfDeadLetters(from, MOVING)).toEqual([
     expect.stringContaining('dead letters of the company (billing 1, reporting 2), which would be lost: see `truckroll dead-letters list`'),
   ]);
+});
+
+test('cells of different releases are not for a move', async () => {
+  const cellOf = (version: string) => ({ session: { client: () => ({ describeCell: async () => ({ version }) }) } }) as unknown as Cell;
+  expect(await problemsOfVersions(cellOf('1.4.0'), cellOf('1.5.0'))).toEqual([
+    'This cell runs 1.4.0, and the other one 1.5.0: bring both to the same release.',
+  ]);
+  expect(await problemsOfVersions(cellOf('1.4.0'), cellOf('1.4.0'))).toEqual([]);
 });
 
 interface Entry {

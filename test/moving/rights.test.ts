@@ -8,6 +8,7 @@ import { ROOT, Watchdog, runFolder } from '@truckroll/local-stack';
 import { createSession, migrate } from '@truckroll/postgres';
 import { testCaller } from '@truckroll/testing';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
+import { problemsOfTransactions } from '../../tools/cli/src/moving/check.ts';
 import { openCell } from '../../tools/cli/src/moving/cells.ts';
 import { untilApplied } from '../../tools/cli/src/moving/replicate.ts';
 import { run } from '../../tools/cli/src/run.ts';
@@ -162,6 +163,15 @@ const MISSING: readonly (readonly [Side, taken: string, given: string, says: str
     (side) =>
       [
         side,
+        'revoke pg_read_all_stats from truckroll_migrate',
+        'grant pg_read_all_stats to truckroll_migrate',
+        `In ${side === 'here' ? 'this' : 'the other'} cell, the role truckroll_migrate does not see how old transactions of others are`,
+      ] as const,
+  ),
+  ...(['here', 'there'] as const).map(
+    (side) =>
+      [
+        side,
         'revoke set on parameter session_replication_role from truckroll_migrate',
         'grant set on parameter session_replication_role to truckroll_migrate',
         `In ${side === 'here' ? 'this' : 'the other'} cell, the role truckroll_migrate may not write as a replica`,
@@ -188,6 +198,20 @@ test.each([
   expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`other cell's PostgreSQL cannot read here: .*${says}`))]);
   expect(stderr).not.toContain('wrong');
   expect(await traces()).toEqual([]);
+});
+
+test('sees the transactions of others, and prepared ones', async () => {
+  const cell = await openCell('this cell', { database: () => ({ url: as('here', 'truckroll_migrate') }) } as unknown as Session);
+  const session = await createSession({ url: urls.here, statementTimeoutMs: 0 });
+  const seen = async () => (await problemsOfTransactions(cell, -1)).join();
+  await session.query({ text: 'begin' });
+  const { rows } = await session.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid, pg_current_xact_id()::text as xid' });
+  expect(await seen()).toContain(`In this cell, a transaction of the process ${rows[0]!.pid} is 0 s old`);
+  await session.query({ text: `prepare transaction 'forgotten'` });
+  expect(await seen()).toContain('the prepared transaction forgotten');
+  await session.query({ text: `rollback prepared 'forgotten'` });
+  await session.close();
+  await cell.close();
 });
 
 test('says why PostgreSQL of a cell cannot be used, and which variable names it', async () => {

@@ -8,6 +8,11 @@ import { startPostgres, type PostgresPrograms } from '../../tools/local-stack/sr
 export async function startLogicalPostgres(folder: string, watchdog: Watchdog, programs?: PostgresPrograms): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const context = { folder, ports: new Ports(join(folder, 'ports.json')), logs: join(folder, 'logs'), watchdog, say: silent, careless: true };
-  const own = { address: '127.0.0.1', password: 'of the test', settings: { wal_level: 'logical' }, ...(programs && { programs }) };
+  const own = {
+    address: '127.0.0.1',
+    password: 'of the test',
+    settings: { wal_level: 'logical', max_prepared_transactions: '1' },
+    ...(programs && { programs }),
+  };
   return (await startPostgres({ ...context, ...own })).url;
 }

@@ -2,6 +2,7 @@
 import { feedInPreparation } from '@truckroll/change-feed';
 import { owners } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { CellAdminServiceService } from '@truckroll/contract/gen/integrations/v1/cells';
 import { FreezeServiceService } from '@truckroll/contract/gen/records/v1/freezes';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { askAll } from '../leaving/services.ts';
@@ -23,7 +24,7 @@ export interface Plan {
 const BYTES_A_SECOND = 12e6;
 /** A subscription finds a deleted row without a key by an index (docs/adr/0025). */
 const NEEDED_VERSION = 160_000;
-/** Age in seconds of a transaction for which the slot would wait. */
+/** Age in seconds of a transaction for which the slot, or a change feed of the other cell, would wait. */
 const OLD_SECONDS = 10;
 
 /** Throws Failure that names everything that stands in the way. */
@@ -59,7 +60,7 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
   problems.push(...(await problemsOfDeadLetters(from, companyId)));
   const { rows: moves } = await to.db.query<{ other: string }>({ text: 'select other from integrations.moves where company_id = $1', values: [companyId] });
   if (moves.some(({ other }) => other !== from.identity)) problems.push('The company is being moved already, between the other cell and a third one.');
-  problems.push(...(await problemsOfNames({ from, to })));
+  problems.push(...(await problemsOfNames({ from, to })), ...(await problemsOfVersions(from, to)));
   const tables = await tablesOf(from.db);
   const theirs = new Map((await tablesOf(to.db)).map((table) => [table.name, table.columns]));
   const differ = tables.filter(({ name, columns }) => theirs.get(name) !== columns).map(({ name }) => name);
@@ -75,7 +76,35 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
       `The other cell has rows of the company in ${inTheWay.join(', ')}: end the earlier move with --confirm or --abort, or the deletion there. ` +
         'If it has kept them since `truckroll cells settle`, see "What a cell has kept" in docs/how-to/move-a-company.md.',
     );
-  return [...problems, ...(await problemsOfFeed(from)), ...(await problemsOfFeed(to)), ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];
+  problems.push(...(await problemsOfUsers(from, to, companyId)));
+  for (const cell of [from, to]) problems.push(...(await problemsOfFeed(cell)), ...(await problemsOfTransactions(cell)));
+  return [...problems, ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];
+}
+
+/** A subject names one user of a cell, whatever the company. */
+async function problemsOfUsers(from: Cell, to: Cell, companyId: string): Promise<string[]> {
+  type Row = { subject: string };
+  const { rows } = await from.db.query<Row>({ text: 'select subject from integrations.users where company_id = $1', values: [companyId] });
+  const same = 'select subject from integrations.users where company_id <> $1 and subject = any($2) limit 10';
+  const { rows: taken } = await to.db.query<Row>({ text: same, values: [companyId, rows.map(({ subject }) => subject)] });
+  const subjects = taken.map(({ subject }) => subject).join(', ');
+  return named([[taken.length > 0, `In the other cell, other companies have users with the same subjects: ${subjects}. Change one of each.`]]);
+}
+
+export async function problemsOfVersions(from: Cell, to: Cell): Promise<string[]> {
+  const [here, there] = await Promise.all([from, to].map(({ session }) => session.client('integrations', CellAdminServiceService).describeCell({})));
+  return named([[here!.version !== there!.version, `This cell runs ${here!.version}, and the other one ${there!.version}: bring both to the same release.`]]);
+}
+
+export async function problemsOfTransactions({ title, db }: Cell, mostSeconds = OLD_SECONDS): Promise<string[]> {
+  const { rows } = await db.query<{ what: string; seconds: number }>({
+    text: `select what, extract(epoch from now() - began)::int as seconds from (
+        select 'a transaction of the process ' || pid, xact_start from pg_stat_activity where backend_xid is not null
+        union all select 'the prepared transaction ' || gid, prepared from pg_prepared_xacts
+      ) open (what, began) where now() - began > make_interval(secs => $1) order by began limit 10`,
+    values: [mostSeconds],
+  });
+  return rows.map(({ what, seconds }) => `In ${title}, ${what} is ${seconds} s old, and the move would wait for its end: end it.`);
 }
 
 async function problemsOfFeed({ title, db }: Cell): Promise<string[]> {
@@ -88,18 +117,16 @@ async function problemsOfFeed({ title, db }: Cell): Promise<string[]> {
 }
 
 async function problemsOfSource({ db }: Cell): Promise<string[]> {
-  const { rows } = await db.query<{ wal: string; slots: number; senders: number; oldest: number | null }>({
+  const { rows } = await db.query<{ wal: string; slots: number; senders: number }>({
     text: `select current_setting('wal_level') as wal,
         current_setting('max_replication_slots')::int - (select count(*) from pg_replication_slots) as slots,
-        current_setting('max_wal_senders')::int - (select count(*) from pg_stat_replication) as senders,
-        (select max(extract(epoch from now() - xact_start))::int from pg_stat_activity where backend_xid is not null) as oldest`,
+        current_setting('max_wal_senders')::int - (select count(*) from pg_stat_replication) as senders`,
   });
-  const { wal, slots, senders, oldest } = rows[0]!;
+  const { wal, slots, senders } = rows[0]!;
   return named([
     [wal !== 'logical', `PostgreSQL here has wal_level = ${wal}: set it to logical, and restart it.`],
     [slots < 1, 'PostgreSQL here has no free replication slot: raise max_replication_slots.'],
     [senders < 2, 'PostgreSQL here has no two free WAL senders: raise max_wal_senders.'],
-    [(oldest ?? 0) > OLD_SECONDS, `A transaction here is ${oldest} s old, and the move would wait for its end: end it.`],
   ]);
 }
 

@@ -13,16 +13,18 @@ export async function problemsOfRights(from: Cell, to: Cell): Promise<string[]> 
  * replica does.
  */
 async function problemsOfRole({ title, db }: Cell): Promise<string[]> {
-  const { rows } = await db.query<{ role: string; owners: string[]; replica: boolean }>({
-    text: `select current_user::text as role, has_parameter_privilege('session_replication_role', 'set') as replica,
+  const { rows } = await db.query<{ role: string; owners: string[]; replica: boolean; looks: boolean }>({
+    text: `select current_user::text as role, pg_has_role('pg_read_all_stats', 'usage') as looks,
+        has_parameter_privilege('session_replication_role', 'set') as replica,
         array(select distinct pg_get_userbyid(c.relowner)::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
           where n.nspname = any($1) and c.relkind in ('r', 'p') and not (pg_has_role(c.relowner, 'usage') and pg_has_role(c.relowner, 'set'))) as owners`,
     values: [owners],
   });
-  const { role, owners: strangers, replica } = rows[0]!;
+  const { role, owners: strangers, replica, looks } = rows[0]!;
   return named([
     ...strangers.map((owner) => [true, `In ${title}, the role ${role} is no member of ${owner}, which owns tables: grant ${owner} to ${role}.`] as const),
     [!replica, `In ${title}, the role ${role} may not write as a replica: grant set on parameter session_replication_role to ${role}.`],
+    [!looks, `In ${title}, the role ${role} does not see how old transactions of others are: grant pg_read_all_stats to ${role}.`],
   ]);
 }
 
