@@ -44,11 +44,12 @@ export function erasure(options: ErasureOptions): Handlers<typeof ErasureService
   };
 }
 
+/** Null too if the company has only moved to another cell, and is refused here for that (`refuseMoved` of packages/outbox). */
 async function stateOf(database: Database, companyId: string, waitsFor: string | undefined): Promise<Erasure | null> {
   const { rows } = await database.of(companyId).query<Omit<Erasure, 'removed'> & { removed: Record<string, number> }>({
     name: 'erasure_of_company',
     text: `select begun_at, ended_at, removed, case when ended_at is null then ${waiting(waitsFor)} end as waits_for
-      from erased_companies e where company_hash = $2`,
+      from erased_companies e where company_hash = $2 and (closed_at is not null or ended_at is null)`,
     values: [companyId, companyHash(companyId)],
   });
   const [row] = rows;

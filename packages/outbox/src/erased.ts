@@ -54,13 +54,17 @@ export async function markErased(tx: Queryable, companyId: string): Promise<bool
   return rowCount === 1;
 }
 
-/** Has the schema refuse data of a company that lives in another cell (docs/adr/0028), as that of a deleted one: no client would see it here. */
+/**
+ * Has the schema refuse data of a company that lives in another cell (docs/adr/0028), as that of a deleted one: no client would see it here. Only a
+ * deletion has `closed_at` when it has ended.
+ */
 export async function refuseMoved(db: Queryable, schema: string, companyId: string): Promise<void> {
   const text = `insert into ${schema}.erased_companies (company_hash, ended_at) values ($1, now()) on conflict do nothing`;
   await db.query({ text, values: [companyHash(companyId)] });
 }
 
-/** Before the first row of the company arrives. A deletion that is under way goes on. */
+/** Before the first row of the company arrives. */
 export async function acceptMoved(db: Queryable, schema: string, companyId: string): Promise<void> {
-  await db.query({ text: `delete from ${schema}.erased_companies where company_hash = $1 and ended_at is not null`, values: [companyHash(companyId)] });
+  const text = `delete from ${schema}.erased_companies where company_hash = $1 and ended_at is not null and closed_at is null`;
+  await db.query({ text, values: [companyHash(companyId)] });
 }
