@@ -83,12 +83,11 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
 
 /** A subject names one user of a cell, whatever the company. */
 async function problemsOfUsers(from: Cell, to: Cell, companyId: string): Promise<string[]> {
-  type Row = { subject: string };
-  const { rows } = await from.db.query<Row>({ text: 'select subject from integrations.users where company_id = $1', values: [companyId] });
+  const { rows } = await from.db.query<{ subject: string }>({ text: 'select subject from integrations.users where company_id = $1', values: [companyId] });
   const same = 'select subject from integrations.users where company_id <> $1 and subject = any($2) limit 10';
-  const { rows: taken } = await to.db.query<Row>({ text: same, values: [companyId, rows.map(({ subject }) => subject)] });
-  const subjects = taken.map(({ subject }) => subject).join(', ');
-  return named([[taken.length > 0, `In the other cell, other companies have users with the same subjects: ${subjects}. Change one of each.`]]);
+  const taken = await to.db.query<{ subject: string }>({ text: same, values: [companyId, rows.map(({ subject }) => subject)] });
+  const subjects = taken.rows.map(({ subject }) => subject).join(', ');
+  return named([[subjects !== '', `In the other cell, other companies have users with the same subjects: ${subjects}. Change one of each.`]]);
 }
 
 export async function problemsOfVersions(from: Cell, to: Cell): Promise<string[]> {

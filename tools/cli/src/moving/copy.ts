@@ -8,6 +8,8 @@ import { asReplica, inTransaction, type Cell } from './cells.ts';
 import type { MovedTable } from './tables.ts';
 
 const BATCH_BYTES = 4 * 2 ** 20;
+/** With the pause after it, so that a transaction of a slow server takes half a second. */
+const BATCH_MS = 1000;
 const MOST_ROWS = 20_000;
 const FIRST_ROWS = 200;
 /** SQLSTATE of a row without a partition, among others. */
@@ -53,9 +55,11 @@ async function* batchesOf(source: Queryable, { name, key }: MovedTable, companyI
   for (let most = FIRST_ROWS; ; ) {
     const { rows } = await source.query<{ row: string }>({ text: `fetch ${most} from moved` });
     const bytes = rows.reduce((sum, { row }) => sum + row.length, 0);
+    const since = performance.now();
     if (rows.length > 0) yield { rows: rows.map(({ row }) => row), bytes };
     if (rows.length < most) break;
-    most = Math.min(MOST_ROWS, 8 * most, Math.max(1, Math.floor((most * BATCH_BYTES) / bytes)));
+    const share = Math.min(BATCH_BYTES / bytes, BATCH_MS / (performance.now() - since));
+    most = Math.min(MOST_ROWS, 8 * most, Math.max(1, Math.floor(most * share)));
   }
   await source.query({ text: 'close moved' });
 }
