@@ -15,7 +15,7 @@ import { fill, operatorsCommand } from '../leaving/fill.ts';
 import { SCHEMAS } from '../support/components.ts';
 import type { System, TestCompany } from '../support/system.ts';
 import { DEAD_LETTER, LATE_ENTRY, losingTheOther } from './mishaps.ts';
-import { expectNothingIn, publishing, withSameSubject } from './outcomes.ts';
+import { continuing, expectNothingIn, publishing, withSameSubject } from './outcomes.ts';
 import { Died, counts, environment, record, rowsOf, runMove, startTwoCells, tracesIn, type Outcome, type TwoCells } from './two-cells.ts';
 
 const MINUTES = 60_000;
@@ -245,6 +245,7 @@ test(
       for (; goesOn; await pause(50)) answers.add(await read());
     };
     const clients = [client(), client(), reader()];
+    const goesOnThere = [await continuing(here, there, receiver, moving), await publishing(there)];
     const accounts = await rowsOf(here, `select id, document from scheduling.accounts where company_id = $1 order by id`, moving.id);
     const { cursor } = await changes();
     const digest = await digestSince(cursor);
@@ -254,7 +255,6 @@ test(
       select company_id, asked_at, gen_random_uuid(), 'OPERATOR', 'o', 'o', 'person.erased', kind, id from p`;
     await rowsOf(here, erased, ...Object.values(person));
     const late = { ...person, id: randomUUID() };
-    const expectPublished = await publishing(there);
     for (const dies of DEATHS) {
       await expect(move([], { dies })).rejects.toThrow(Died);
       // The freeze waits for it.
@@ -302,7 +302,7 @@ test(
     expect((await digestSince(cursor)).data).toEqual(digest.data);
     await expectNextChange(there, cursor);
     expect(await move(['--abort'])).toMatchObject({ code: 1, words: [expect.stringContaining('in the other cell already')] });
-    await expectPublished();
+    for (const expected of goesOnThere) await expected();
     await until('scheduling to learn the erasure', async () => {
       await there.channel('scheduling').client(ErasureServiceService).getPerson(person);
       return (await rowsOf(there, 'select from scheduling.erased_people where id = $1', person.id)).length === 1;

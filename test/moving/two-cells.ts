@@ -52,7 +52,9 @@ async function start(runs: string, watchdog: Watchdog, ends: End[]): Promise<Omi
     return url;
   };
   const [left, right] = await Promise.all([startDatabase('here'), startDatabase('there')]);
-  const receiver = await startReceiver((response) => void response.writeHead(204).end());
+  let later = 0;
+  // At this path it takes nothing the first time.
+  const receiver = await startReceiver((response, { path }) => void response.writeHead(path.endsWith(LATER) && later++ === 0 ? 503 : 204).end());
   ends.push(() => receiver.close());
   // Both cells read what the other one has encrypted.
   const secretKey = randomBytes(32);
@@ -66,6 +68,9 @@ async function start(runs: string, watchdog: Watchdog, ends: End[]): Promise<Omi
   const [dispatcher] = [await here.startDispatcher(), await there.startDispatcher()];
   return { here, there, dispatcher, receiver };
 }
+
+/** End of the address at which the receiver refuses its first webhook. */
+export const LATER = '/later';
 
 export class Died extends Error {}
 

@@ -19,8 +19,8 @@ export interface Sending {
   raw?: string | Uint8Array;
 }
 
-export async function dispatchDesk(system: System) {
-  const company = await system.createCompany();
+export async function dispatchDesk(system: System, of?: TestCompany) {
+  const company = of ?? (await system.createCompany());
   const [account, location] = [line.account(), line.location()];
   const job = line.job({ account: line.ref(account['id'], account['name']), location_id: location['id'], number: 'J-10482' });
   const technicians = ['Dana Whitfield', 'Luis Ortega', 'Mei Tanaka'].map((name) => member({ name }));
