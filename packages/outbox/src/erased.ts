@@ -1,7 +1,7 @@
 // Companies that were deleted (docs/adr/0024). A service refuses their data, also what arrives late. It knows them by a hash, so that their
 // ids need not stay in the database.
 import { createHash } from 'node:crypto';
-import { ApiError } from '@truckroll/contract';
+import { ApiError, owners } from '@truckroll/contract';
 import { binaryArrays, type Queryable } from '@truckroll/postgres';
 
 /** Action of the entry, in the audit trail and in the topic of erasures, that says so. */
@@ -55,16 +55,20 @@ export async function markErased(tx: Queryable, companyId: string): Promise<bool
 }
 
 /**
- * Has the schema refuse data of a company that lives in another cell (docs/adr/0028), as that of a deleted one: no client would see it here. Only a
- * deletion has `closed_at` when it has ended.
+ * Has all schemas of a database refuse data of a company that lives in another cell (docs/adr/0028), as that of a deleted one: no client would see it
+ * here. Only a deletion has `closed_at` when it has ended.
  */
-export async function refuseMoved(db: Queryable, schema: string, companyId: string): Promise<void> {
-  const text = `insert into ${schema}.erased_companies (company_hash, ended_at) values ($1, now()) on conflict do nothing`;
-  await db.query({ text, values: [companyHash(companyId)] });
+export async function refuseMoved(db: Queryable, companyId: string): Promise<void> {
+  for (const owner of owners) {
+    const text = `insert into ${owner}.erased_companies (company_hash, ended_at) values ($1, now()) on conflict do nothing`;
+    await db.query({ text, values: [companyHash(companyId)] });
+  }
 }
 
 /** Before the first row of the company arrives. */
-export async function acceptMoved(db: Queryable, schema: string, companyId: string): Promise<void> {
-  const text = `delete from ${schema}.erased_companies where company_hash = $1 and ended_at is not null and closed_at is null`;
-  await db.query({ text, values: [companyHash(companyId)] });
+export async function acceptMoved(db: Queryable, companyId: string): Promise<void> {
+  for (const owner of owners) {
+    const text = `delete from ${owner}.erased_companies where company_hash = $1 and ended_at is not null and closed_at is null`;
+    await db.query({ text, values: [companyHash(companyId)] });
+  }
 }

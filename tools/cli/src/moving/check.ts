@@ -76,9 +76,8 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
       `The other cell has rows of the company in ${inTheWay.join(', ')}: end the earlier move with --confirm or --abort, or the deletion there. ` +
         'If it has kept them since `truckroll cells settle`, see "What a cell has kept" in docs/how-to/move-a-company.md.',
     );
-  problems.push(...(await problemsOfUsers(from, to, companyId)));
   for (const cell of [from, to]) problems.push(...(await problemsOfFeed(cell)), ...(await problemsOfTransactions(cell)));
-  return [...problems, ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];
+  return [...problems, ...(await problemsOfUsers(from, to, companyId)), ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];
 }
 
 /** A subject names one user of a cell, whatever the company. */

@@ -1,5 +1,4 @@
 // `truckroll company move --abort`: the company stays where it is.
-import { owners } from '@truckroll/contract';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { refuseMoved } from '@truckroll/outbox';
 import type { Session } from '../session.ts';
@@ -34,7 +33,7 @@ export async function giveUp(moving: Moving, state: MoveState | undefined): Prom
     await removeRows(to, id, false, signal);
     await feedLeaves(to, id, signal);
     await forgetPlace(to, id);
-    for (const owner of owners) await refuseMoved(to.db, owner, id);
+    await refuseMoved(to.db, id);
     await unfreezeIn(to.session, id, false);
     await forget(to, id);
   }

@@ -1,7 +1,7 @@
 // `truckroll company move` (docs/adr/0028): the steps in order. Each may be repeated from its beginning, and nothing but the row of the move
 // (state.ts) remembers which is next, so that a command that died is continued by the next one.
 import { publishRecordsOf as publishBilling } from '@truckroll/billing/restored';
-import { owners, type Owner } from '@truckroll/contract';
+import type { Owner } from '@truckroll/contract';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { counted, createProgress } from '@truckroll/integrator-cli/terminal/progress';
@@ -152,7 +152,7 @@ async function copy(move: Move): Promise<MoveStep> {
   const { session, from, to, id, signal } = move;
   await closeIn(to.session, id);
   await requireSameDatabase(to, id).catch((error: unknown) => thaw(to, id, false, error));
-  for (const owner of owners) await acceptMoved(to.db, owner, id);
+  await acceptMoved(to.db, id);
   await announce(move);
   // What a command that died has copied, out of a snapshot that is lost.
   await removeRows(to, id, false, signal);
@@ -338,7 +338,7 @@ async function remove(move: Move, state: MoveState | undefined): Promise<void> {
   await feedLeaves(from, id, signal);
   await forgetPlace(from, id);
   await inService(from, 'integrations', (tx) => forgetCallersOf(tx, id));
-  for (const owner of owners) await refuseMoved(from.db, owner, id);
+  await refuseMoved(from.db, id);
   await unfreezeIn(from.session, id, false);
   // Until now the company could not be deleted there: its rows here would have stayed.
   await forget(to, id);
