@@ -150,7 +150,7 @@ describe('changes of an earlier release', () => {
     await store('locations', 10_001);
     await store('offices', 2);
     await database.query({
-      text: `insert into offices (company_id, id, created_at, updated_at, document) select $1, id, created_at, updated_at, document from offices`,
+      text: `insert into offices (company_id, id, created_at, updated_at, document) select $1, gen_random_uuid(), created_at, updated_at, document from offices`,
       values: [randomUUID()],
     });
     await noted('offices', idOf(2));
