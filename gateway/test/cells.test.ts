@@ -104,16 +104,20 @@ test('a request that a cell refuses goes to the other cell once, if the company 
   expect(twice.calls).toEqual(['home', 'west']);
 });
 
-test('a request that a cell refuses while the company is about to leave it waits for that, and is done once', async () => {
+test('a request that a cell refuses while the company is about to leave it is held until then, and done once', async () => {
   const { calls, handle } = request({ home: refuse, west: done }, 'home', 'home', 'west');
-  await handle();
+  const held = (await handle()) as Held;
+  expect([await held.over, calls]).toEqual([undefined, ['home']]);
+  await held.again();
   expect(calls).toEqual(['home', 'west']);
 });
 
-test('a request for a company that stays frozen in its own cell is refused after a second, and not sent again; another error is refused at once', async () => {
+test('a request for a company that stays frozen in its own cell is tried once more after a second; another error is thrown at once', async () => {
   const frozen = request({ home: refuse, west: done }, 'home');
-  await expect(frozen.handle()).rejects.toBe(FROZEN);
-  expect(frozen.calls).toEqual(['home']);
+  const held = (await frozen.handle()) as Held;
+  await held.over;
+  await expect(held.again()).rejects.toBe(FROZEN);
+  expect(frozen.calls).toEqual(['home', 'home']);
   const failed = request({ home: () => Promise.reject(AWAY), west: done });
   await expect(failed.handle()).rejects.toBe(AWAY);
   expect(failed.calls).toEqual(['home']);

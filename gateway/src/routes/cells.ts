@@ -25,6 +25,10 @@ export function acrossCells(cells: ReadonlyMap<string | undefined, CompiledOpera
       };
     return resumable(await operation.handle(exchange, values, body));
   }
+  /** Resolves when the company has left the cell, or after HOLD_MS. */
+  async function leaves(exchange: Exchange, cell: string | undefined): Promise<void> {
+    for (const until = performance.now() + HOLD_MS; cellOf(exchange) === cell && performance.now() < until; await renew(exchange)) await delay(LOOK_MS);
+  }
   return {
     ...own,
     async handle(exchange, values, body) {
@@ -33,12 +37,11 @@ export function acrossCells(cells: ReadonlyMap<string | undefined, CompiledOpera
         return await handle(exchange, values, body);
       } catch (error) {
         if (!(error instanceof ApiError) || !error.frozen) throw error;
-        // Nothing was stored. The company may have left the cell, or be about to.
-        for (const until = performance.now() + HOLD_MS; ; await delay(LOOK_MS)) {
-          await renew(exchange);
-          if (cellOf(exchange) !== cell) return await handle(exchange, values, body);
-          if (performance.now() + LOOK_MS > until) throw error;
-        }
+        // Nothing was stored. The company may have left the cell, or be about to: then the request waits, without a slot of the limiter.
+        await renew(exchange);
+        const again = (): Promise<Held | void> => handle(exchange, values, body);
+        if (cellOf(exchange) !== cell) return await again();
+        return { over: leaves(exchange, cell).then(() => undefined), again };
       }
     },
   };
