@@ -1,6 +1,7 @@
 // What is expected of both cells after a move.
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
+import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { InteractionChannel, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
@@ -19,6 +20,8 @@ export async function expectNothingIn(left: System, lives: System, company: Test
   await expect(left.importRecords(company, 'accounts', [line.account()])).rejects.toMatchObject({ status: 409 });
   // It was not deleted.
   expect((await operatorsCommand(left, ['company', 'delete', company.id])).stderr).toContain('There is no company');
+  const deletion = left.channel('integrations').client(CompanyAdminServiceService).deleteCompany({ id: company.id, name: '' });
+  await expect(deletion).rejects.toMatchObject({ status: 404 });
   expect([await tracesIn(left, lives), await shiftedIn(left, company), await counts(left, company)]).toEqual([[], [], {}]);
 }
 

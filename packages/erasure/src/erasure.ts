@@ -1,7 +1,7 @@
 // Removes companies from one service, and erases people (docs/adr/0024): rpcs for operators, and tasks of the catch-up engine that do the work.
 import type { Erasure, ErasureServiceService } from '@truckroll/contract/gen/records/v1/erasures';
 import type { Handlers } from '@truckroll/grpc';
-import { companyHash } from '@truckroll/outbox';
+import { OF_DELETION, companyHash } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import { learning } from './learn.ts';
 import { mentions } from './mentions.ts';
@@ -49,7 +49,7 @@ async function stateOf(database: Database, companyId: string, waitsFor: string |
   const { rows } = await database.of(companyId).query<Omit<Erasure, 'removed'> & { removed: Record<string, number> }>({
     name: 'erasure_of_company',
     text: `select begun_at, ended_at, removed, case when ended_at is null then ${waiting(waitsFor)} end as waits_for
-      from erased_companies e where company_hash = $2 and (closed_at is not null or ended_at is null)`,
+      from erased_companies e where company_hash = $2 and ${OF_DELETION}`,
     values: [companyId, companyHash(companyId)],
   });
   const [row] = rows;

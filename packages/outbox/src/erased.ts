@@ -44,6 +44,15 @@ export function wasErased(): ApiError {
   });
 }
 
+/** SQL condition on erased_companies: the company was deleted, or is being deleted, and has not only moved (`refuseMoved`). */
+export const OF_DELETION = '(closed_at is not null or ended_at is null)';
+
+/** Whether the company was deleted, or is being deleted. */
+export async function isDeleted(db: Queryable, companyId: string): Promise<boolean> {
+  const text = `select from erased_companies where company_hash = $1 and ${OF_DELETION}`;
+  return (await db.query({ name: 'company_is_deleted', text, values: [companyHash(companyId)] })).rowCount > 0;
+}
+
 /** Marks the company: from now on its data is refused, and a task removes it. Returns false if that was done before. */
 export async function markErased(tx: Queryable, companyId: string): Promise<boolean> {
   const { rowCount } = await tx.query({
@@ -68,7 +77,7 @@ export async function refuseMoved(db: Queryable, companyId: string): Promise<voi
 /** Before the first row of the company arrives. */
 export async function acceptMoved(db: Queryable, companyId: string): Promise<void> {
   for (const owner of owners) {
-    const text = `delete from ${owner}.erased_companies where company_hash = $1 and ended_at is not null and closed_at is null`;
+    const text = `delete from ${owner}.erased_companies where company_hash = $1 and not ${OF_DELETION}`;
     await db.query({ text, values: [companyHash(companyId)] });
   }
 }

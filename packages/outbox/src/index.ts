@@ -4,7 +4,20 @@ export { NO_COMPANY, auditEntry, auditEvent, type AuditedChange, type AuditedSer
 export { Consumer } from './consumer.ts';
 export { beginningsOf, endsOf, hasPassed, moveGroup, overallOf, type AppliedTo, type Offsets } from './ends.ts';
 export { beginEpoch, currentEpoch, epochOf } from './epoch.ts';
-export { COMPANY_DELETED, acceptMoved, companyHash, erasedOf, isErased, markErased, refuseErased, refuseMoved, wasErased, withoutErased } from './erased.ts';
+export {
+  COMPANY_DELETED,
+  OF_DELETION,
+  acceptMoved,
+  companyHash,
+  erasedOf,
+  isDeleted,
+  isErased,
+  markErased,
+  refuseErased,
+  refuseMoved,
+  wasErased,
+  withoutErased,
+} from './erased.ts';
 export {
   ERASABLE,
   ERASED_FIRST_NAME,

@@ -4,7 +4,7 @@ import { ApiError, refused } from '@truckroll/contract';
 import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { DeleteCompanyRequest, DeleteCompanyResponse } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { TableRule } from '@truckroll/erasure';
-import { COMPANY_DELETED, NO_COMPANY, PERSON_ERASED, append, auditEntry, erasedOf, markErased } from '@truckroll/outbox';
+import { COMPANY_DELETED, NO_COMPANY, PERSON_ERASED, append, auditEntry, isDeleted, markErased } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/postgres';
 import { insertAuditEntries } from '../audit/store.ts';
 import { refuseElsewhere } from './places.ts';
@@ -57,11 +57,10 @@ export const waitsFor = `case when exists (select from pending_invalidations whe
 /** Changes nothing for a company whose deletion has begun. Errors: 404 for an unknown company, 400 for a wrong name. */
 export async function deleteCompany({ database, invalidations, outbox }: Context, request: DeleteCompanyRequest): Promise<DeleteCompanyResponse> {
   const { id, name } = checked('DeleteCompanyRequest', request);
-  const hasBegun = async (db: Queryable): Promise<boolean> => (await erasedOf(db, [id])).size > 0;
   try {
     await invalidations.commit(async (tx) => {
       const company = await lockCompany(tx, id);
-      if (await hasBegun(tx)) return { answer: undefined, pending: [] };
+      if (await isDeleted(tx, id)) return { answer: undefined, pending: [] };
       if (company === undefined) throw new ApiError('NOT_FOUND', 'There is no company with this id: see the ids with `truckroll company list`.');
       if (company.name !== name) throw refused('name', `The company is called ${JSON.stringify(company.name)}: give exactly this name.`);
       await refuseFreezing(tx, company.id);
@@ -74,7 +73,7 @@ export async function deleteCompany({ database, invalidations, outbox }: Context
     });
   } catch (error) {
     // If Redis is away, the invalidation is published later, and the removal waits for that.
-    if (!(await hasBegun(database))) throw error;
+    if (!(await isDeleted(database, id))) throw error;
   }
   return {};
 }
