@@ -130,6 +130,7 @@ test('tests a half-open circuit by another exchange if the first one did not tak
 test('opens a half-open circuit again after a failure, and tests it when that time is over', () => {
   const circuits = openCircuits(['dead', now]);
   const later = now + 5000;
+  expect(circuits.openUntil('dead', later)).toBeUndefined();
   circuits.mayBegin('dead', later);
   circuits.failed('dead', later);
   expect([circuits.openUntil('dead', later), circuits.open(later)]).toEqual([later + 10_000, 1]);
