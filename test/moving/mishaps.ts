@@ -1,8 +1,9 @@
 // What goes wrong in a move.
 import { Database } from '@truckroll/postgres';
 import { until } from '@truckroll/testing/until';
-import type { System } from '../support/system.ts';
-import { rowsOf, type Outcome } from './two-cells.ts';
+import { nameOf } from '../../tools/cli/src/moving/state.ts';
+import type { System, TestCompany } from '../support/system.ts';
+import { record, rowsOf, type Outcome } from './two-cells.ts';
 
 export const DEAD_LETTER = `insert into billing.parked_event (consumer, topic, partition, log_offset, key, headers, reason)
   values ('billing', 't', 0, 1, $1, '{"id":"1"}', 'a defect')`;
@@ -10,19 +11,57 @@ export const DEAD_LETTER = `insert into billing.parked_event (consumer, topic, p
 export const LATE_ENTRY = `insert into integrations.audit_events (company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id, after)
   values ($1, now(), gen_random_uuid(), 'OPERATOR', 'o', 'o', 'late', $2, $3, $4)`;
 
-/** Runs a command that moves a company, and has the other cell's server end its connection after the company was closed. */
-export async function losingTheOther(there: System, move: () => Promise<Outcome>): Promise<Outcome> {
-  const database = new Database({ url: there.serviceEnvironment['DATABASE_URL']!, maxConnections: 1 });
+const END = `select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'truckroll-move' and backend_type = 'client backend'`;
+
+const untilWaiting = (system: System, what: string): Promise<unknown> =>
+  until(`the command to wait for ${what}`, async () => {
+    const waiting = `select from pg_stat_activity where application_name = 'truckroll-move' and wait_event_type = 'Lock' and query like $1`;
+    return (await rowsOf(system, waiting, `%${what}%`)).length > 0;
+  });
+
+/** Runs work in a transaction that begins with a statement. */
+async function during<T>(system: System, text: string, work: () => Promise<T>): Promise<T> {
+  const database = new Database({ url: system.serviceEnvironment['DATABASE_URL']!, maxConnections: 1 });
   try {
     return await database.transaction(async (tx) => {
-      await tx.query({ text: 'lock table reporting.due_notes' });
-      const moving = move();
-      const ending = `select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = 'truckroll-move' and query like '%due_notes%' and wait_event_type = 'Lock'`;
-      await until('the command to wait', async () => (await rowsOf(there, ending)).length > 0);
-      return await moving;
+      await tx.query({ text });
+      return await work();
     });
   } finally {
     await database.close();
   }
+}
+
+/** Runs a command that moves a company, and has the other cell's server end its connection after the company was closed, just after Ctrl-C. */
+export function losingTheOther(there: System, move: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
+  const ctrlC = new AbortController();
+  return whileClosed(
+    there,
+    () => move(ctrlC.signal),
+    async () => {
+      ctrlC.abort();
+      await rowsOf(there, END);
+    },
+  );
+}
+
+/** Has both servers end its connections, without Ctrl-C. Another command has its lock then, and until it ends, the company is closed. */
+export function losingBoth(here: System, there: System, company: TestCompany, move: () => Promise<Outcome>): Promise<Outcome> {
+  return whileClosed(there, move, async () => {
+    await rowsOf(here, END);
+    await during(here, `select pg_advisory_xact_lock(hashtextextended('${nameOf(company.id)}', 0))`, async () => {
+      await rowsOf(there, END);
+      await untilWaiting(here, 'pg_advisory_xact_lock');
+      await expect(record(here, company)).rejects.toMatchObject({ status: 503 });
+    });
+  });
+}
+
+async function whileClosed(there: System, move: () => Promise<Outcome>, mishap: () => Promise<void>): Promise<Outcome> {
+  return await during(there, 'lock table reporting.due_notes', async () => {
+    const moving = move();
+    await untilWaiting(there, 'due_notes');
+    await mishap();
+    return await moving;
+  });
 }

@@ -12,11 +12,12 @@ import { until } from '@truckroll/testing/until';
 import * as line from '../../services/scheduling/test/records.ts';
 import type { Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { fill, operatorsCommand } from '../leaving/fill.ts';
+import { nameOf } from '../../tools/cli/src/moving/state.ts';
 import { SCHEMAS } from '../support/components.ts';
 import type { System, TestCompany } from '../support/system.ts';
-import { DEAD_LETTER, LATE_ENTRY, losingTheOther } from './mishaps.ts';
+import { DEAD_LETTER, LATE_ENTRY, losingBoth, losingTheOther } from './mishaps.ts';
 import { continuing, expectNothingIn, publishing, withSameSubject } from './outcomes.ts';
-import { Died, counts, environment, record, rowsOf, runMove, startTwoCells, tracesIn, type Outcome, type TwoCells } from './two-cells.ts';
+import { Died, counts, environment, record, rowsOf, runMove, startTwoCells, tracesIn, type Ends, type Outcome, type TwoCells } from './two-cells.ts';
 
 const MINUTES = 60_000;
 
@@ -30,10 +31,10 @@ let other: TestCompany;
 /** The command, which dies when it says something that begins with `dies`. */
 async function move(
   args: readonly string[],
-  { dies, id = moving.id, back = false, also = {} }: { dies?: string; id?: string; back?: boolean; also?: Record<string, string | undefined> } = {},
+  { id = moving.id, back = false, also = {}, ...ends }: Ends & { id?: string; back?: boolean; also?: Record<string, string | undefined> } = {},
 ): Promise<Outcome> {
   const [from, to] = back ? [there, here] : [here, there];
-  return await runMove([id, ...args], { ...environment(from, ''), ...environment(to, 'TO_'), ...also }, dies);
+  return await runMove([id, ...args], { ...environment(from, ''), ...environment(to, 'TO_'), ...also }, ends);
 }
 
 /** Without its trail, which entries reach a second or two late. */
@@ -42,9 +43,9 @@ async function countsOfOther(): Promise<Record<string, number>> {
   return found;
 }
 
-/** The name of the slot, the publication and the subscription. */
-const nameOfMove = (): string => `move_${moving.id.replaceAll('-', '')}`;
-
+const nameOfMove = (): string => nameOf(moving.id);
+const AWAY = ['billing', 'integrations'] as const;
+const OPEN_AGAIN = 'the company can be changed here again';
 const FEED = '/api/v1/integrations/changes';
 
 /** Ids of accounts in the feed after the cursor, or of all, as the one gateway shows them. */
@@ -165,19 +166,20 @@ test(
     await expect(move([], { dies: 'closing' })).rejects.toThrow(Died);
     // One that failed in the pause. The company does not wait for a service that is away.
     await expect(move([], { dies: 'frozen' })).rejects.toThrow(Died);
-    await here.stopService('billing');
+    for (const owner of AWAY) await here.stopService(owner);
     const again = expect(move([], { dies: 'closing' })).rejects.toThrow(Died);
-    await until('changes without billing', () => record(here, moving).catch(() => undefined));
-    await here.startService('billing');
+    await until('changes without them', () => record(here, moving).catch(() => undefined));
+    for (const owner of AWAY) await here.startService(owner);
     await again;
-    const { code, words } = await losingTheOther(there, () => move([]));
-    expect([code, words.some((word) => word.startsWith('frozen')), words.at(-2)]).toEqual([
-      3,
-      true,
-      expect.stringContaining('the company can be changed here again'),
-    ]);
+    const interrupted = await losingTheOther(there, (signal) => move([], { signal }));
+    // With webhooks.
+    expect(await rowsOf(here, 'select from integrations.frozen_companies')).toEqual([]);
+    const lost = await losingBoth(here, there, moving, () => move([]));
+    for (const { words } of [interrupted, lost]) expect(words.at(-2)).toContain(OPEN_AGAIN);
+    expect([interrupted.code, lost.code]).toEqual([130, 3]);
     await record(here, moving);
     expect(await read()).toBe('200');
+    await expect(move([], { dies: 'closing' })).rejects.toThrow(Died);
     // The freeze is prepared, so that it need not wait for transactions of others.
     expect((await rowsOf(here, `select from pg_trigger where tgname like 'frozen%'`)).length).toBeGreaterThan(100);
     // The other cell has its keys already, and sends them back.
@@ -218,7 +220,6 @@ test(
 );
 
 /** What it says at the end of each step, or in it. */
-const OPEN_AGAIN = 'the company can be changed here again';
 const DEATHS = ['copied', 'comparing', OPEN_AGAIN, 'frozen', OPEN_AGAIN, 'the other cell has everything', 'the company works', 'clearing'];
 
 test(

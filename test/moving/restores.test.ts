@@ -13,7 +13,7 @@ let moving: TestCompany;
 
 /** The command, which dies when it says something that begins with `dies`. */
 const move = (args: readonly string[], dies?: string): Promise<Outcome> =>
-  runMove([moving.id, ...args], { ...environment(here, ''), ...environment(there, 'TO_') }, dies);
+  runMove([moving.id, ...args], { ...environment(here, ''), ...environment(there, 'TO_') }, { ...(dies && { dies }) });
 
 async function expectRefusal(args: readonly string[], says: string): Promise<void> {
   const { code, words } = await move(args);

@@ -76,8 +76,17 @@ export class Died extends Error {}
 
 export type Outcome = { readonly code: number; readonly stdout: string; readonly words: readonly string[] };
 
+export interface Ends {
+  readonly dies?: string;
+  readonly signal?: AbortSignal;
+}
+
 /** `truckroll company move`, which dies when it says something that begins with `dies`. */
-export async function runMove(args: readonly string[], env: Record<string, string | undefined>, dies?: string): Promise<Outcome> {
+export async function runMove(
+  args: readonly string[],
+  env: Record<string, string | undefined>,
+  { dies, signal = new AbortController().signal }: Ends = {},
+): Promise<Outcome> {
   let stdout = '';
   const words: string[] = [];
   const write = (word: string): void => {
@@ -89,7 +98,7 @@ export async function runMove(args: readonly string[], env: Record<string, strin
     cwd: tmpdir(),
     stdout: { write: (text) => (stdout += text) },
     stderr: { write, isTTY: false },
-    signal: new AbortController().signal,
+    signal,
   });
   return { code, stdout, words };
 }

@@ -2,8 +2,7 @@
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
 import { CellAdminServiceService } from '@truckroll/contract/gen/integrations/v1/cells';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
-import { createSession, isUnavailable, type DatabaseSession, type Queryable } from '@truckroll/postgres';
-import { retrying } from '@truckroll/process';
+import { createSession, type DatabaseSession, type Queryable } from '@truckroll/postgres';
 import type { CellCalls } from '../cells/switch.ts';
 import { Session } from '../session.ts';
 import { explained, notConnected } from './reasons.ts';
@@ -33,8 +32,6 @@ export interface Moving {
   readonly signal: AbortSignal;
 }
 
-/** Time in ms for which a company that is closed waits for PostgreSQL to restart. Then only the next command opens it. */
-const OUTAGE_MS = 60_000;
 const PREFIX = 'TO_';
 const SEPARATE = 'a cell with a server for each service';
 const NEEDED = [...owners.map(addressVariable), 'DATABASE_URL', 'CALL_CREDENTIAL'];
@@ -68,8 +65,9 @@ export async function openCell(title: string, session: Session): Promise<Cell> {
       EXIT.refused,
     );
   }
-  let named: Promise<CellCalls | undefined> | undefined;
-  return { title, session, url, variable, db, identity, calls: () => (named ??= callsOf(session)), close: () => db.close() };
+  let named: { calls: CellCalls | undefined } | undefined;
+  const calls = async (): Promise<CellCalls | undefined> => (named ??= { calls: await callsOf(session) }).calls;
+  return { title, session, url, variable, db, identity, calls, close: () => db.close() };
 }
 
 async function callsOf(session: Session): Promise<CellCalls | undefined> {
@@ -100,13 +98,12 @@ function open({ title, url, variable }: Pick<Cell, 'title' | 'url' | 'variable'>
 }
 
 /** Runs work on a new connection, in one transaction that begins with these statements. */
-export async function inTransaction<T>(cell: Cell, beginning: readonly string[], work: (tx: Queryable) => Promise<T>): Promise<T> {
+export async function inTransaction(cell: Cell, beginning: readonly string[], work: (tx: Queryable) => Promise<void>): Promise<void> {
   const db = await open(cell);
   try {
     for (const text of beginning) await db.query({ text });
-    const result = await work(db);
+    await work(db);
     await db.query({ text: 'commit' });
-    return result;
   } finally {
     // Rolls back what was not committed.
     await db.close();
@@ -136,24 +133,6 @@ export async function openServices({ db }: Cell, companyId: string): Promise<Own
   const { rows } = await db.query<{ owner: Owner }>({ text, values: [companyId] });
   return rows.map(({ owner }) => owner);
 }
-
-/** Has the services that use this database accept changes, as their `Unfreeze` does, also those that are away. Waits for PostgreSQL, but not for long. */
-export async function openAtOnce(cell: Cell, companyId: string): Promise<void> {
-  // The row of integrations stays until the end of the freeze is recorded.
-  const text = `with scheduling as (delete from scheduling.frozen_companies where company_id = $1),
-      billing as (delete from billing.frozen_companies where company_id = $1),
-      reporting as (delete from reporting.frozen_companies where company_id = $1)
-    update integrations.frozen_companies set closed_at = null, passes = null where company_id = $1`;
-  const open = async (db: Queryable): Promise<void> => void (await db.query({ text, values: [companyId] }));
-  try {
-    await open(cell.db);
-  } catch (error) {
-    if (!isUnavailable(error)) throw error;
-    await retrying(() => inTransaction(cell, ['begin'], open), isOutage, AbortSignal.timeout(OUTAGE_MS));
-  }
-}
-
-const isOutage = (error: unknown): boolean => isUnavailable(error) || error instanceof Failure;
 
 /** Throws Failure unless the services of the cell, which have frozen the company, use this database. */
 export async function requireSameDatabase(cell: Cell, companyId: string): Promise<void> {

@@ -9,7 +9,8 @@ import { askAll } from '../leaving/services.ts';
 import type { Cell } from './cells.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
 import { problemsOfNames } from './places.ts';
-import { problemsOfReading, problemsOfRights } from './rights.ts';
+import { cannotRead, trialFault } from './reading.ts';
+import { named, problemsOfRights } from './rights.ts';
 import { sizeOf, tablesOf, tablesWith, type SizeOfRows } from './tables.ts';
 
 export interface Plan {
@@ -50,8 +51,8 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
   // Without them the rest cannot be looked at.
   const rights = await problemsOfRights(from, to);
   if (rights.length > 0) return rights;
-  const reading = await problemsOfReading(from, to, companyId);
-  if (reading.length > 0) return reading;
+  const fault = await trialFault(from, to, companyId);
+  if (fault !== undefined) return [`${cannotRead(fault)}.`];
   const problems: string[] = [];
   for (const { session } of [from, to])
     await askAll(session, FreezeServiceService, 'move companies', (service) => service.getFreeze({ company_id: companyId }));
@@ -134,7 +135,5 @@ async function problemsOfTarget({ db }: Cell): Promise<string[]> {
   });
   return named([[rows[0]!.workers < 1, "The other cell's PostgreSQL has no free worker: raise max_logical_replication_workers."]]);
 }
-
-const named = (problems: readonly (readonly [boolean, string])[]): string[] => problems.flatMap(([is, text]) => (is ? [text] : []));
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

@@ -5,12 +5,14 @@ import { CellAdminServiceService } from '@truckroll/contract/gen/integrations/v1
 import { FreezeServiceService, type FreezeState } from '@truckroll/contract/gen/records/v1/freezes';
 import type { Callers } from '@truckroll/grpc';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
-import { isUnavailable } from '@truckroll/postgres';
-import { backoffMs, pause } from '@truckroll/process';
+import { isUnavailable, type Queryable } from '@truckroll/postgres';
+import { backoffMs, pause, retrying } from '@truckroll/process';
 import { beingMoved, companyIdOf } from '../company-id.ts';
 import { askAll } from '../leaving/services.ts';
 import type { Session } from '../session.ts';
-import type { Cell } from './cells.ts';
+import { inTransaction, type Cell } from './cells.ts';
+import { reasonOf } from './reasons.ts';
+import { isBefore, nameOf, stateOf } from './state.ts';
 
 /** Owners first, and before each service those whose messages it reads: none is published that a later one would refuse. */
 export const ORDER: readonly Owner[] = ['scheduling', 'billing', 'reporting', 'integrations'];
@@ -24,6 +26,8 @@ const SAY_MS = 5000;
 const DEADLINE_MS = 30_000;
 /** Time in ms for which it tries to remove triggers. They refuse nothing any more. */
 const REMOVE_MS = 10_000;
+/** Time in ms for which a company that is closed waits for PostgreSQL to restart. Then only the next command opens it. */
+const OUTAGE_MS = 60_000;
 
 /** Freezes and prints since when. Throws Failure if the company does not exist or is frozen already. */
 export async function freezeCompany(session: Session, given: string): Promise<void> {
@@ -124,6 +128,39 @@ export async function acceptIn(session: Session, id: string): Promise<void> {
   await together(session.io.signal, [(signal) => accept('reporting', signal), (signal) => accept('integrations', signal)]);
   await accept('billing');
   await accept('scheduling');
+}
+
+/** As `acceptIn`, also in services that are away. Throws Failure if the company is still closed. */
+export async function openAtOnce(cell: Cell, id: string): Promise<void> {
+  try {
+    await open(cell.db, id).catch((error: unknown) => {
+      if (!isUnavailable(error)) throw error;
+      const again = (): Promise<void> => inTransaction(cell, ['begin', `set local lock_timeout = ${OUTAGE_MS}`], (db) => openAlone(db, id));
+      return retrying(again, isOutage, AbortSignal.timeout(OUTAGE_MS));
+    });
+  } catch (error) {
+    const what = `The company ${id} still refuses changes in ${cell.title}: ${reasonOf(error)}. Run the command again, which goes on.`;
+    throw new Failure(what, EXIT.unreachable, error);
+  }
+}
+
+const isOutage = (error: unknown): boolean => isUnavailable(error) || (error instanceof Failure && error.exitCode === EXIT.unreachable);
+
+/** The lock of `alone` was lost with the connection: another command may be at work, or have moved the company since. */
+async function openAlone(db: Queryable, id: string): Promise<void> {
+  await db.query({ text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [nameOf(id)] });
+  const state = await stateOf({ db }, id);
+  if (state !== undefined && !isBefore(state.step, 'opening')) throw new Failure('another command has moved it', EXIT.refused);
+  await open(db, id);
+}
+
+async function open(db: Queryable, id: string): Promise<void> {
+  // The row of integrations stays until the end of the freeze is recorded.
+  const text = `with scheduling as (delete from scheduling.frozen_companies where company_id = $1),
+      billing as (delete from billing.frozen_companies where company_id = $1),
+      reporting as (delete from reporting.frozen_companies where company_id = $1)
+    update integrations.frozen_companies set closed_at = null, passes = null where company_id = $1`;
+  await db.query({ text, values: [id] });
 }
 
 /** Records the end of the freeze, and begins webhooks and e-mails again. The cell must have the company. */

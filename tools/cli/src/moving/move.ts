@@ -12,13 +12,13 @@ import { pause } from '@truckroll/process';
 import { publishNamesOf, publishRecordsOf as publishScheduling } from '@truckroll/scheduling/restored';
 import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
-import { inThisCell, openAtOnce, openCell, openServices, requireSameDatabase, type Cell, type Moving } from './cells.ts';
+import { inThisCell, openCell, openServices, requireSameDatabase, type Cell, type Moving } from './cells.ts';
 import { check } from './check.ts';
 import { addMissingEntries, unequalIn, type Unequal } from './compare.ts';
 import { analyzeGrown, copyRows, makeDaysOf } from './copy.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
 import { feedArrives, feedHasArrived, feedLeaves, shiftFeed } from './feed.ts';
-import { acceptIn, beginIn, closeIn, endIn, freezeIn, prepareIn, removeFencesIn, together, unfreezeIn, untilTrailIsComplete } from './freeze.ts';
+import { acceptIn, beginIn, closeIn, endIn, freezeIn, openAtOnce, prepareIn, removeFencesIn, together, unfreezeIn, untilTrailIsComplete } from './freeze.ts';
 import { giveUp, giveUpAlone, unknownMove } from './give-up.ts';
 import { announce, forgetPlace, holding, livesThere, staysHere, staysHereAlone } from './places.ts';
 import { removeRows } from './remove.ts';
@@ -128,7 +128,9 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
 }
 
 async function showState(session: Session, from: Cell, id: string): Promise<void> {
-  report(session, id, { state: await stateOf(from, id), slot: await slotOf(from, id), open: (await openServices(from, id)).length > 0 });
+  const state = await stateOf(from, id);
+  const here = state !== undefined || (await hasCompany(from.db, id));
+  report(session, id, state, await slotOf(from, id), here ? (await openServices(from, id)).length > 0 : null);
 }
 
 interface Work {
@@ -203,15 +205,16 @@ async function compare(move: Move): Promise<Unequal> {
   return move.unequal!;
 }
 
-/** The pause begins here, and ends when the other cell is open. Whatever fails in it, the company is opened here again first. */
+/** The pause begins here, and ends when the other cell is open. If something fails before that has everything, the company is opened here again first. */
 async function close(move: Move): Promise<MoveStep> {
   const { session, from, to, id, signal } = move;
   await enter(to, id, 'arriving');
   const [hold, carryOver] = [await holding(move), await carryingOver(from, to, id)];
-  await beginIn(from.session, id);
   const mostMs = PAUSE_MS * 2 ** move.closings++;
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(mostMs)]);
+  let limit = signal;
   try {
+    await beginIn(from.session, id);
+    limit = AbortSignal.any([signal, AbortSignal.timeout(mostMs)]);
     await closeIn(from.session, id, limit);
     await requireSameDatabase(from, id).catch((error: unknown) => thaw(from, id, true, error));
     await untilApplied(from, to, id, limit, false);
@@ -241,7 +244,8 @@ async function close(move: Move): Promise<MoveStep> {
 
 /** Opens the company again first: the next command may come much later. */
 async function openAndThrow(move: Move, error: unknown): Promise<never> {
-  // Its first statement is what counts. If something else fails too, the next command does it again.
+  await openAtOnce(move.from, move.id);
+  // What fails in the rest of it, the next command does again.
   await openAgain(move).catch(() => undefined);
   throw error;
 }
@@ -251,7 +255,11 @@ async function openAgain(move: Move): Promise<void> {
   const { session, from, id } = move;
   await openAtOnce(from, id);
   session.note('the company can be changed here again, and is closed later');
-  await staysHereAlone(from, id);
+  // Webhooks and e-mails too, and requests that are held. What fails is done below, but not if the command is being ended.
+  await endIn(from.session, id).catch(() => undefined);
+  await staysHereAlone(from, id).catch(() => undefined);
+  // Not if the connection is lost, and the lock with it: another command may be at work.
+  await stateOf(from, id);
   await acceptIn(from.session, id);
   await endIn(from.session, id);
   await staysHere(move);

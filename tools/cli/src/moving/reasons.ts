@@ -31,8 +31,7 @@ export function notConnected(error: unknown, title: string, variable: string): u
   return new Failure(`The certificate of PostgreSQL of ${title} is not accepted: ${reasonOf(error)}. ${remedy}`, EXIT.unreachable, error);
 }
 
-const DISK_FULL = '53100';
-const [NO_RIGHT, NO_TABLE] = ['42501', '42P01'];
+const [DISK_FULL, NO_RIGHT, NO_TABLE] = ['53100', '42501', '42P01'];
 
 /** A Failure for what an operator can correct, else the error itself. */
 export function explained(error: unknown): unknown {

@@ -20,22 +20,11 @@ const logOf = (name: string): string => `${name}_log`;
 export async function publish(from: Cell, companyId: string, tables: readonly MovedTable[], signal: AbortSignal): Promise<SlotSnapshot> {
   const name = nameOf(companyId);
   await unpublish(from, companyId, signal);
+  const [logs, others] = [tables.filter(({ table }) => table === LOG), tables.filter(({ table }) => table !== LOG)];
   // Without truncations, which have no filter: they would empty the tables of others.
-  await makePublication(
-    from,
-    name,
-    companyId,
-    'insert, update, delete',
-    tables.filter(({ table }) => table !== LOG),
-  );
+  await makePublication(from, name, companyId, 'insert, update, delete', others);
   // Deletions would find no row of the log there, because its versions are others (docs/adr/0027).
-  await makePublication(
-    from,
-    logOf(name),
-    companyId,
-    'insert',
-    tables.filter(({ table }) => table === LOG),
-  );
+  await makePublication(from, logOf(name), companyId, 'insert', logs);
   // After the publications, which it must know.
   return await createSlot({ url: from.url, applicationName: 'truckroll-move' }, name);
 }

@@ -17,25 +17,19 @@ export function showPlan(session: Session, id: string, plan: Plan, begins = fals
   else session.print({ company_id: id, ...plan }, `${text}\nNothing stands in the way.`);
 }
 
-interface Found {
-  readonly state: MoveState | undefined;
-  readonly slot: Slot | undefined;
-  /** Whether the company can be changed here. */
-  readonly open: boolean;
-}
-
-export function report(session: Session, id: string, { state, slot, open }: Found): void {
+/** `open`: whether the company can be changed here; null if it is not here. */
+export function report(session: Session, id: string, state: MoveState | undefined, slot: Slot | undefined, open: boolean | null): void {
   const fields = { company_id: id, step: state?.step ?? null, ...(state && { began_at: formatInstant(state.began_at) }), open_here: open, slot: slot ?? null };
   const needed = state !== undefined && isBefore(state.step, 'moved');
   session.print(fields, [nextOf(id, state, open), ...(slot === undefined ? [] : [inWords(slot, needed)])].join('\n'));
 }
 
-function nextOf(id: string, state: MoveState | undefined, open: boolean): string {
+function nextOf(id: string, state: MoveState | undefined, open: boolean | null): string {
   if (state === undefined) return `No move of the company ${id} is under way.`;
   return `${stepInWords(id, state, open)} It began at ${formatInstant(state.began_at)}.`;
 }
 
-function stepInWords(id: string, { step }: MoveState, open: boolean): string {
+function stepInWords(id: string, { step }: MoveState, open: boolean | null): string {
   if (step === 'moved' && open)
     return `The company ${id} is in the other cell, but can be changed here, as after a restore of this cell: run this without an option, which freezes it here again.`;
   if (step === 'moved')

@@ -2,7 +2,7 @@
 import { owners } from '@truckroll/contract';
 import { parseDatabaseUrl } from '@truckroll/postgres';
 import type { Cell } from './cells.ts';
-import { cannotRead, sourceUrl, trialFault } from './reading.ts';
+import { sourceUrl } from './reading.ts';
 
 export async function problemsOfRights(from: Cell, to: Cell): Promise<string[]> {
   return [...(await problemsOfRole(from)), ...(await problemsOfRole(to)), ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];
@@ -51,10 +51,4 @@ async function problemsOfTarget({ db }: Cell): Promise<string[]> {
   return named([[!rows[0]!.subscribes, 'The role of TO_DATABASE_URL may not subscribe: grant pg_create_subscription to it, and create on the database.']]);
 }
 
-/** Before the copy, because the subscription is made after it. */
-export async function problemsOfReading(from: Cell, to: Cell, companyId: string): Promise<string[]> {
-  const fault = await trialFault(from, to, companyId);
-  return fault === undefined ? [] : [`${cannotRead(fault)}.`];
-}
-
-const named = (problems: readonly (readonly [boolean, string])[]): string[] => problems.flatMap(([is, text]) => (is ? [text] : []));
+export const named = (problems: readonly (readonly [boolean, string])[]): string[] => problems.flatMap(([is, text]) => (is ? [text] : []));

@@ -1,6 +1,7 @@
 // Progress of a move: a row of integrations.moves in each cell. The source's row names the step that is next, or under way; that of the other
 // cell what has arrived, so that a restore of its database takes this back with the rows.
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
+import type { Queryable } from '@truckroll/postgres';
 import type { Cell } from './cells.ts';
 
 /** The name of the move's slot, publication and subscription. */
@@ -24,7 +25,7 @@ export interface MoveState {
   readonly began_at: number;
 }
 
-export async function stateOf({ db }: Cell, companyId: string): Promise<MoveState | undefined> {
+export async function stateOf({ db }: { readonly db: Queryable }, companyId: string): Promise<MoveState | undefined> {
   const text = 'select other, step, began_at from integrations.moves where company_id = $1 and not arrives';
   return (await db.query<MoveState>({ text, values: [companyId] })).rows[0];
 }
