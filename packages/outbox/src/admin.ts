@@ -25,18 +25,22 @@ export class KeptAdmin implements BackgroundPart {
   readonly name = 'Kafka admin';
   #admin: Promise<Admin> | undefined;
   #idle: NodeJS.Timeout | undefined;
+  #stopped = false;
 
   readonly use: UseAdmin = async (kafka, work) => {
+    // A call that outlasts the service.
+    if (this.#stopped) return await withAdmin(kafka, work);
     clearTimeout(this.#idle);
+    const admin = (this.#admin ??= connected(kafka));
     try {
-      return await work(await (this.#admin ??= connected(kafka)));
+      return await work(await admin);
     } catch (error) {
-      // The next work connects again.
-      void this.stop();
+      // The next work connects again. Another one may have done so already.
+      if (this.#admin === admin) void this.#disconnect();
       throw error;
     } finally {
       clearTimeout(this.#idle);
-      this.#idle = setTimeout(() => void this.stop(), IDLE_MS).unref();
+      this.#idle = setTimeout(() => void this.#disconnect(), IDLE_MS).unref();
     }
   };
 
@@ -45,6 +49,11 @@ export class KeptAdmin implements BackgroundPart {
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#disconnect();
+  }
+
+  async #disconnect(): Promise<void> {
     clearTimeout(this.#idle);
     const admin = this.#admin;
     this.#admin = undefined;
@@ -54,6 +63,11 @@ export class KeptAdmin implements BackgroundPart {
 
 async function connected(kafka: KafkaClient): Promise<Admin> {
   const admin = kafka.admin();
-  await admin.connect();
-  return admin;
+  try {
+    await admin.connect();
+    return admin;
+  } catch (error) {
+    await disconnectQuietly(admin);
+    throw error;
+  }
 }

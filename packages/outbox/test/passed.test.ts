@@ -1,4 +1,5 @@
 // Whether a group has applied what was published before (docs/adr/0026).
+import type { Admin } from 'kafkajs';
 import { openProducer } from '@truckroll/testing';
 import { until } from '@truckroll/testing/until';
 import { KeptAdmin, withAdmin } from '../src/admin.ts';
@@ -54,16 +55,23 @@ test('a group has passed a topic that ends before, because it was lost and made 
   expect(await passes(topic.name, ends)).toBe(true);
 });
 
-test('an admin that is kept is replaced after work that failed', async () => {
+test('an admin that is kept is replaced after work that failed, once, and by none after the end', async () => {
   const topic = await topicWith('one');
   const admin = new KeptAdmin();
-  const kept = (): Promise<Offsets> => endsOf(kafka, [topic], admin.use);
-  const ends = await kept();
+  const kept = (): Promise<Admin> => admin.use(kafka, async (own) => own);
+  const begun = Promise.withResolvers<void>();
+  const slow = admin.use(kafka, async () => await begun.promise);
   const lost = admin.use(kafka, async (own) => {
     await own.disconnect();
     throw new Error('lost');
   });
   await expect(lost).rejects.toThrow('lost');
-  expect(await kept()).toEqual(ends);
+  const next = await kept();
+  begun.reject(new Error('lost, too'));
+  await expect(slow).rejects.toThrow('lost, too');
+  expect(await kept()).toBe(next);
+  const ends = await endsOf(kafka, [topic], admin.use);
   await admin.stop();
+  expect(await endsOf(kafka, [topic], admin.use)).toEqual(ends);
+  expect(await kept()).not.toBe(await kept());
 });
