@@ -50,12 +50,15 @@ export class Publication {
     this.#outbox = outbox;
   }
 
-  /** Whether every record has been published at least once, and every change by a replica of an earlier release too. If not, wakes the publication. */
+  /**
+   * Whether every record has been published at least once, and every change by a replica of an earlier release too. Those of a frozen company are
+   * published later, and do not count: a move leaves it frozen for long. If not, wakes the publication.
+   */
   readonly complete = async (session: Pick<DatabaseSession, 'query'>): Promise<boolean> => {
     const { rows } = await session.query<{ complete: boolean }>({
       name: 'publication_complete',
       text: `select (select count(*) from catch_up where task = '${PUBLISH}' and complete and subject = any($1::text[])) = cardinality($1::text[])
-        and not exists (select from unpublished) as complete`,
+        and not exists (select from unpublished where ${notFreezing('unpublished.company_id')}) as complete`,
       values: [[...this.#tables.keys()]],
     });
     const complete = rows[0]?.complete === true;

@@ -128,6 +128,20 @@ describe('completeness', () => {
     // Without being woken, the publication looks again only after 5 s.
   }, 4000);
 
+  test('is not lacking for changes of a frozen company, which are published when it is not frozen any more', async () => {
+    await store('locations', 1);
+    await allDone();
+    await database.query({ text: 'insert into frozen_companies (company_id) values ($1)', values: [COMPANY] });
+    await noted('locations', idOf(1));
+    const own = create();
+    expect(await own.complete(database)).toBe(true);
+    await database.query({ text: 'truncate frozen_companies' });
+    expect(await own.complete(database)).toBe(false);
+    await own.start();
+    while (!(await own.complete(database)));
+    expect(await events()).toBe(1);
+  });
+
   test('is lacking while one of the paths was never published, whatever other paths are complete', async () => {
     await database.query({
       text: `insert into catch_up (task, subject, done, complete) values ('publish', 'locations', true, true), ('publish', 'former', true, true)`,
