@@ -113,7 +113,8 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
   } else if (step === 'closing') {
     // What the last command had found equal is not known any more, and comparing everything takes too long for a pause.
     requireArrival(await arrivalOf(from, to, id), 'arriving');
-    await openAgain(move);
+    await openAtOnce(move.from, move.id);
+    await goOnHere(move);
     step = 'following';
     await enter(from, id, step);
   }
@@ -220,7 +221,8 @@ async function close(move: Move): Promise<MoveStep> {
     await untilApplied(from, to, id, limit, false);
   } catch (error) {
     if (!limit.aborted || signal.aborted) return await openAndThrow(move, error);
-    await openAgain(move);
+    await openAtOnce(from, id);
+    await goOnHere(move);
     await pause(mostMs, signal);
     return 'following';
   }
@@ -242,18 +244,16 @@ async function close(move: Move): Promise<MoveStep> {
   return 'opening';
 }
 
-/** Opens the company again first: the next command may come much later. */
+/** Opens the company again first: the next command may come much later. That one does what fails after the opening. */
 async function openAndThrow(move: Move, error: unknown): Promise<never> {
   await openAtOnce(move.from, move.id);
-  // What fails in the rest of it, the next command does again.
-  await openAgain(move).catch(() => undefined);
+  await goOnHere(move).catch(() => undefined);
   throw error;
 }
 
-/** After it was closed, or a part of it. What is away may be what has held that up, so the company does not wait for it. */
-async function openAgain(move: Move): Promise<void> {
+/** After `openAtOnce`. A service that is away may be what has held the closing up, so the company does not wait for it. */
+async function goOnHere(move: Move): Promise<void> {
   const { session, from, id } = move;
-  await openAtOnce(from, id);
   session.note('the company can be changed here again, and is closed later');
   // Webhooks and e-mails too, and requests that are held. What fails is done below, but not if the command is being ended.
   await endIn(from.session, id).catch(() => undefined);
