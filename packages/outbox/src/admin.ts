@@ -5,9 +5,8 @@ import { disconnectQuietly } from './disconnect-quietly.ts';
 
 /** Connects an admin client of Kafka for `work`, and disconnects it whatever comes of it. Rejects if it cannot connect, or as `work` does. */
 export async function withAdmin<T>(kafka: KafkaClient, work: (admin: Admin) => Promise<T>): Promise<T> {
-  const admin = kafka.admin();
+  const admin = await connected(kafka);
   try {
-    await admin.connect();
     return await work(admin);
   } finally {
     await disconnectQuietly(admin);
