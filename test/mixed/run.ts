@@ -144,7 +144,7 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
   };
 }
 
-/** Release 1.3.0 neither stores the `id` of a notification nor repeats the one that a newer replica has stored. */
+/** Release 1.3.0 does not know the `id` of a notification, so its repeated answers lack it. */
 function withoutNotificationId(attempt: Attempt): Attempt {
   const { answer } = attempt;
   if (answer?.said === undefined) return attempt;

@@ -64,8 +64,8 @@ export async function markErased(tx: Queryable, companyId: string): Promise<bool
 }
 
 /**
- * Has all schemas of a database refuse data of a company that lives in another cell (docs/adr/0028), as that of a deleted one: no client would see it
- * here. Only a deletion has `closed_at` when it has ended.
+ * Makes all schemas of a database refuse data of a company that lives in another cell (docs/adr/0028), because no client would see that data here. Its row
+ * has no `closed_at`, which the row of a deleted company has once the deletion has ended.
  */
 export async function refuseMoved(db: Queryable, companyId: string): Promise<void> {
   for (const owner of owners) {

@@ -2,7 +2,7 @@ import { ApiError, isRefusedCaller } from '@truckroll/contract';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { reasonsOf } from '@truckroll/integrator-cli/terminal/reasons';
 
-/** Of a service, in words for the operator. */
+/** Names of a service and its settings, for messages to the operator. */
 interface Contact {
   readonly peer: string;
   /** How to reach it. */

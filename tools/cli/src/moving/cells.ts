@@ -18,7 +18,7 @@ export interface Cell {
   readonly db: DatabaseSession;
   /** Differs from that of every other database. */
   readonly identity: string;
-  /** Its integrations, if the cell has a name. It is asked once, because names do not change during a move. */
+  /** Client of its integrations, if the cell has a name. The name is read once, because it does not change during a move. */
   readonly calls: () => Promise<CellCalls | undefined>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The settings of a move, which are asked for all at once.
+// The settings of a move. One message names all that are missing or wrong.
 import { owners } from '@truckroll/contract';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import type { Session } from '../session.ts';
