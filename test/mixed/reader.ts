@@ -31,18 +31,18 @@ export interface Reading {
   readonly rate: number;
   readonly goesOn: () => boolean;
   readonly failed: (what: string) => void;
-  /** Whether a report may be refused with 503 and Retry-After now. */
-  readonly mayRefuseReports: () => boolean;
+  /** The status by which this path may be refused now, with Retry-After. */
+  readonly mayRefuse: (path: string) => number | undefined;
 }
 
-export async function read({ baseUrl, company, rate, goesOn, failed, mayRefuseReports }: Reading): Promise<{ reads: number; refused: number }> {
+export async function read({ baseUrl, company, rate, goesOn, failed, mayRefuse }: Reading): Promise<{ reads: number; refused: number }> {
   const pending = new Set<Promise<void>>();
   let reads = 0;
   let refused = 0;
   const startedAt = performance.now();
   for (let turn = 0; goesOn(); turn++) {
     const path = PATHS[turn % PATHS.length]!;
-    const asking = ask(baseUrl, company, path, path.startsWith('/v1/reports/') && mayRefuseReports()).then(
+    const asking = ask(baseUrl, company, path, mayRefuse(path)).then(
       (answered) => void (answered ? (reads += 1) : (refused += 1)),
       (error: unknown) => failed(String(error)),
     );
@@ -56,7 +56,7 @@ export async function read({ baseUrl, company, rate, goesOn, failed, mayRefuseRe
 }
 
 /** False if it was refused, which it may be. */
-async function ask(baseUrl: string, { apiKey }: TestCompany, path: string, mayBeRefused: boolean): Promise<boolean> {
+async function ask(baseUrl: string, { apiKey }: TestCompany, path: string, refusal: number | undefined): Promise<boolean> {
   const sentAt = new Date().toISOString();
   const failure = (what: string): Error => new Error(`GET ${path} at ${sentAt}: ${what}`);
   let response;
@@ -67,7 +67,7 @@ async function ask(baseUrl: string, { apiKey }: TestCompany, path: string, mayBe
   } catch (error) {
     throw failure(String((error as Error).cause ?? error));
   }
-  if (mayBeRefused && response.status === 503 && response.headers.has('retry-after')) return false;
+  if (response.status === refusal && response.headers.has('retry-after')) return false;
   if (response.status !== 200) throw failure(`${response.status} ${body}`);
   if ((JSON.parse(body) as { data?: unknown }).data === undefined) throw failure(`an answer without data: ${body}`);
   return true;

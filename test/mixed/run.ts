@@ -69,6 +69,7 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
   const finished: string[] = [];
   let goesOn = true;
   const going = (): boolean => goesOn;
+  const mayRefuse = (path: string) => (path.startsWith('/v1/reports/') && mayRefuseReports() ? 503 : undefined);
   const startedAt = performance.now();
   const client = () =>
     runClient({
@@ -84,7 +85,7 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
       unread: (reason) => failed(`a visit was not read: ${reason}`),
     });
   const load = Promise.all([
-    read({ baseUrl, company, rate: LOAD.reads, goesOn: going, failed, mayRefuseReports }),
+    read({ baseUrl, company, rate: LOAD.reads, goesOn: going, failed, mayRefuse }),
     ...Array.from({ length: LOAD.clients }, client),
     runStories(fleet, customers, {
       goesOn: going,

@@ -47,10 +47,10 @@ export interface LoadOptions {
 
 export interface Load {
   readonly history: Attempt[];
-  /** Reads that failed otherwise than by 503 or a lost connection. */
+  /** Reads that failed otherwise than by 503, by 429 with Retry-After, or by a lost connection. */
   readonly wrong: string[];
-  /** Ends with the load. */
-  readonly ended: Promise<unknown>;
+  /** Ends with the load. `shed`: number of reads that were answered 429, as when caches are cold. */
+  readonly ended: Promise<{ readonly shed: number }>;
 }
 
 export function startLoad({ baseUrl, world, customer, lives, requests, events, chance, goesOn }: LoadOptions): Load {
@@ -64,11 +64,12 @@ export function startLoad({ baseUrl, world, customer, lives, requests, events, c
   const client = () => runClient({ baseUrl, apiKey: company.apiKey, chance: chanceOf(chance), visitIds, technicianIds, history, goesOn, thinkMs, notify: 0 });
   const pauseMs = (SYSTEMS * EVENTS_OF_STORY * 1000) / events;
   const systems = { channel: (name: string) => ({ client: (definition: never) => following(() => lives().channel(name).client(definition)) }) };
-  const ended = Promise.all([
-    read({ baseUrl, company, rate: requests * (1 - WRITES), goesOn, failed, mayRefuseReports: () => true }),
+  const all = Promise.all([
+    read({ baseUrl, company, rate: requests * (1 - WRITES), goesOn, failed, mayRefuse: () => 429 }),
     ...Array.from({ length: CLIENTS }, client),
     runStories(systems as never, [customer], { goesOn, atOnce: SYSTEMS, finished: [], pause: () => delay(chance.between(0, 2 * pauseMs)) }),
   ]);
+  const ended = all.then(([{ refused }]) => ({ shed: refused }));
   ended.catch(() => undefined);
   return { history, wrong, ended };
 }
