@@ -4,11 +4,13 @@ import type { IncomingEvent } from '../../../packages/outbox/src/index.ts';
 import { readTopic, type TopicContent } from '../../faults/system/topic.ts';
 import type { Cells } from './cells.ts';
 
+type Topics = { readonly [cell in 'home' | 'west']: Pick<Cells[cell], 'kafka'> };
+
 /**
  * Events with numbers. Each cell's are in order by themselves, and versions of two cells say nothing about each other: so the events of a subject are in the order
  * of their numbers, which count as versions.
  */
-export async function numberedEvents({ home, west }: Cells, topic: TopicDefinition): Promise<TopicContent & { disorder: string[] }> {
+export async function numberedEvents({ home, west }: Topics, topic: TopicDefinition): Promise<TopicContent & { disorder: string[] }> {
   const cells = [await readTopic(home.kafka, topic), await readTopic(west.kafka, topic)];
   const disorder = cells.flatMap(({ events }) => outOfOrder(events));
   const events = cells.flatMap((cell) => cell.events).map((event) => ({ ...event, version: event.sequence ?? event.version }));
