@@ -4,6 +4,7 @@ import { Problem, runMain, say } from '@truckroll/local-stack';
 import { keepEvidence } from '../faults/parts/evidence.ts';
 import { describeViolations } from '../faults/parts/report.ts';
 import { startReceiver } from '../faults/webhooks/receiver.ts';
+import { judge } from './campaign/bars.ts';
 import { startCells } from './campaign/cells.ts';
 import { runCampaign } from './campaign/run.ts';
 
@@ -15,10 +16,11 @@ const HELP = `npm run test:move -- [options]
   --events <count>     a second, each of which becomes webhooks: 50
   --kills <count>      moves, the last ones, in which a process or server is killed at each step: half of them
   --seed <number>      what clients do, what is killed and when follows from it, though not how they interleave: random
+  --strict             fails if a figure misses what issue 54 asks
 
 Starts two cells with PostgreSQL servers of their own, and one Kafka, Redis and gateway. Every write that a client saw acknowledged, every event,
-webhook, number and record of a copy must be there after the last move, once. The pause is the longest time without an acknowledged write: it
-is reported, and no failure. Ends with 1 if anything contradicts.
+webhook, number and record of a copy must be there after the last move, once. Ends with 1 if anything contradicts, and prints what issue 54 asks
+with the figure that was measured. The pause is the longest time without an acknowledged write around the switch, the gap that of the whole move.
 `;
 
 const { values } = parseArgs({
@@ -29,6 +31,7 @@ const { values } = parseArgs({
     events: { type: 'string', default: '50' },
     kills: { type: 'string' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
+    strict: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -60,10 +63,12 @@ await runMain(async () => {
       say(describeViolations(wrong));
       if (wrong.length > 0) keep({ wrong });
       const kinds = Object.fromEntries([...Map.groupBy(wrong, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]));
-      process.stdout.write(
-        `${wrong.length === 0 ? 'passed' : 'failed'}\nfigures: ${JSON.stringify({ seed, records, ...figures, violations: wrong.length, ...kinds })}\n`,
-      );
-      return wrong.length === 0 ? 0 : 1;
+      const { lines, missed } = judge(figures);
+      // Times depend on the machine.
+      const passed = wrong.length === 0 && (missed === 0 || !values.strict);
+      const all = { seed, records, ...figures, missed, violations: wrong.length, ...kinds };
+      process.stdout.write([...lines, passed ? 'passed' : 'failed', `figures: ${JSON.stringify(all)}`, ''].join('\n'));
+      return passed ? 0 : 1;
     } catch (error) {
       keep({ error: String(error) });
       throw error;

@@ -100,7 +100,7 @@ export async function runCampaign(cells: Cells, receiver: Receiver, options: Cam
       const busyMs = Math.round(busy.max / 1e6);
       busiestMs = Math.max(busiestMs, busyMs);
       busy.reset();
-      const pause = longestGap(acknowledgedAt(load.history), one.from, one.to);
+      const pause = longestGap(acknowledgedAt(load.history), ...switchOf(one));
       const into = [...one.steps].findLast(([, at]) => at <= pause.from);
       const where = into === undefined ? '' : ` from ${((pause.from - into[1]) / 1000).toFixed(2)} s after "${into[0]}"`;
       say(
@@ -112,7 +112,7 @@ export async function runCampaign(cells: Cells, receiver: Receiver, options: Cam
   } finally {
     end.abort();
   }
-  await Promise.all([load.ended, stories, copy.ended]);
+  const [{ shed }] = await Promise.all([load.ended, stories, copy.ended]);
   const probes = { own: await own, neighbours: (await Promise.all(neighbours)).flat(), feeds: (await Promise.all(feeds)).flat() };
   say('  all clients have ended; checking …');
   const checked =
@@ -131,8 +131,10 @@ export async function runCampaign(cells: Cells, receiver: Receiver, options: Cam
       moves: moved.length,
       kills: killing.count,
       ...pauses(moved, load.history, probes.own),
+      gap_ms_calm: Math.round(longestGap(acknowledgedAt(load.history), calm.from, calm.to).ms),
       ...neighboursOf(moved, calm, probes),
       ...checked.counts,
+      reads_shed: shed,
       gone_410: copy.gone,
       clients_busy_ms: busiestMs,
     },
@@ -195,15 +197,24 @@ function stepsOf({ to, said }: Moved): string {
   return shown.map(({ at, line }, i) => `${line.split(':')[0]} ${(((shown[i + 1]?.at ?? to) - at) / 1000).toFixed(2)}`).join(', ');
 }
 
-/** Longest times without an acknowledged write and without an answered read, in ms. */
+/** From when the company is closed until what follows its opening in the other cell has ended. */
+const switchOf = ({ steps, from, to }: Moved) => [steps.get('closing') ?? from, steps.get('clearing') ?? to] as const;
+
+/** Longest times in ms without an acknowledged write (pause) and without an answered read around the switch, and without a write in the whole move (gap). */
 function pauses(moved: readonly Moved[], history: History, own: readonly Probed[]): Record<string, number> {
   const [writes, reads] = [acknowledgedAt(history), own.filter(({ status }) => status === 200).map(({ at }) => at)];
   const figures: Record<string, number> = {};
-  for (const [kind, moments] of Object.entries({ pause: writes, read_pause: reads })) {
-    for (const [suffix, killed] of Object.entries({ '': false, _with_kills: true })) {
-      const all = moved.filter((one) => one.killed === killed).map(({ from, to }) => longestGap(moments, from, to).ms);
+  for (const [suffix, killed] of Object.entries({ '': false, _with_kills: true })) {
+    const ones = moved.filter((one) => one.killed === killed);
+    if (ones.length === 0) continue;
+    const gaps = {
+      pause: ones.map((one) => longestGap(writes, ...switchOf(one)).ms),
+      read_pause: ones.map((one) => longestGap(reads, ...switchOf(one)).ms),
+      gap: ones.map(({ from, to }) => longestGap(writes, from, to).ms),
+    };
+    for (const [kind, all] of Object.entries(gaps)) {
       figures[`${kind}_median_ms${suffix}`] = Math.round(median(all));
-      figures[`${kind}_worst_ms${suffix}`] = Math.round(Math.max(0, ...all));
+      figures[`${kind}_worst_ms${suffix}`] = Math.round(Math.max(...all));
     }
   }
   return figures;
@@ -220,5 +231,13 @@ function neighboursOf(
     probes.filter(({ at, status }) => status === 200 && times.some(({ from, to }) => from <= at && at <= to));
   const latency = (times: readonly { from: number; to: number }[]) => Math.round(10 * median(within(neighbours, times).map(({ tookMs }) => tookMs))) / 10;
   const lag = (times: readonly { from: number; to: number }[]) => Math.round(Math.max(0, ...within(feeds, times).map(({ lagMs = 0 }) => lagMs)));
-  return { others_median_ms: latency([calm]), others_median_ms_copying: latency(copying), others_lag_ms: lag([calm]), others_lag_ms_copying: lag(copying) };
+  const [before, during] = [latency([calm]), latency(copying)];
+  if (copying.length === 0) return { others_median_ms: before, others_lag_ms: lag([calm]) };
+  return {
+    others_median_ms: before,
+    others_median_ms_copying: during,
+    others_times_copying: Math.round((100 * during) / before) / 100,
+    others_lag_ms: lag([calm]),
+    others_lag_ms_copying: lag(copying),
+  };
 }
