@@ -144,7 +144,7 @@ const WORKS: readonly Work[] = [
   },
   {
     name: 'the recovery of skipped events',
-    seed: `insert into webhook_recoveries (company_id, endpoint_id, since, until) select $1, $2, now() - interval '1 hour', now() where $3::uuid is not null`,
+    seed: `insert into webhook_recoveries (company_id, endpoint_id, since, until, skipped_since) select $1, $2, now(), now(), now() where $3::uuid is not null`,
     due: 'select count(*) from webhook_recoveries where company_id = $1',
     work: recovering,
   },

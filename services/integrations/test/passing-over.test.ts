@@ -94,12 +94,20 @@ const works: Record<string, { insert: () => Promise<unknown>; hold: string; work
     },
   },
   'a recovery that another replica goes on with': {
-    insert: () => database.query({ text: `insert into webhook_recoveries values ($1, now() - interval '1 hour', now())`, values: [endpoint] }),
+    insert: () =>
+      database.query({
+        text: `insert into webhook_recoveries (endpoint_id, since, until, skipped_since) values ($1, now(), now(), now())`,
+        values: [endpoint],
+      }),
     hold: 'select from webhook_recoveries for update',
     work: async () => Number(await recoverSome(database)),
   },
   'a recovery whose endpoint is being changed': {
-    insert: () => database.query({ text: `insert into webhook_recoveries values ($1, now() - interval '1 hour', now())`, values: [endpoint] }),
+    insert: () =>
+      database.query({
+        text: `insert into webhook_recoveries (endpoint_id, since, until, skipped_since) values ($1, now(), now(), now())`,
+        values: [endpoint],
+      }),
     hold: 'select from webhook_endpoints for no key update',
     work: async () => Number(await recoverSome(database)),
   },

@@ -221,13 +221,16 @@ describe('resumeSkipped', () => {
     const one = await desk.endpoint();
     await clock.database.transaction(async (tx) => {
       await tx.query({
-        text: `insert into webhook_recoveries (endpoint_id, since, until, skipped_since) values
-          ($1, now() - interval '1 day', now() + interval '1 day', now()), ($1, now() - interval '2 days', now() + interval '1 day', null)`,
+        text: `with resumed as (insert into webhook_recoveries (endpoint_id, since, until, skipped_since) values ($1, now(), now(), now()))
+          insert into webhook_replays (endpoint_id, since, until, delivered) values ($1, now(), now(), false)`,
         values: [one.id],
       });
       await skipQueued(tx, one.company.id, one.id);
-      const { rows } = await tx.query({ text: 'select skipped_since from webhook_recoveries where endpoint_id = $1', values: [one.id] });
-      expect(rows).toEqual([{ skipped_since: null }]);
+      const { rows } = await tx.query({
+        text: 'select (select count(*) from webhook_recoveries where endpoint_id = $1) as resumed, (select count(*) from webhook_replays where endpoint_id = $1) as begun',
+        values: [one.id],
+      });
+      expect(rows).toEqual([{ resumed: 0, begun: 1 }]);
     });
   });
 

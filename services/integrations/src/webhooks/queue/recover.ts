@@ -7,10 +7,8 @@ import type { Context } from '../../context.ts';
 import { callerOf, checked } from '../../requests.ts';
 import { auditEndpoint } from '../endpoints/audit.ts';
 import { lockEndpoint } from '../endpoints/store.ts';
-import { dayOf } from '../log/delivery-id.ts';
-import { oldestDay } from '../log/partitions.ts';
 import { notifyDue } from './due-notices.ts';
-import { MOST_AT_ONCE, NOT_A_TEST, countToReplay, replaySome, replayWindow, type WebhookReplay } from './replay.ts';
+import { MOST_AT_ONCE, NOT_A_TEST, countToReplay, replaySome, replayWindow, valuesOf, type WebhookReplay } from './replay.ts';
 import { HELD, skipOverdue } from './skip.ts';
 
 /** Queues in order per subject, with a new retry schedule. A large recovery continues in the background; call again for what remains. */
@@ -63,48 +61,31 @@ async function unfinishedReplay(tx: Transaction, companyId: string, endpointId: 
   return rows[0];
 }
 
-const RECOVERABLE = `d.state in ('SKIPPED', 'FAILED') and ${NOT_A_TEST}`;
-
-/** An endpoint and a period from `since` to before `until`, in microseconds since 1970. */
-interface Range {
-  company_id: string;
-  endpoint_id: string;
-  since: number;
-  until: number;
-  /** Queues only what was skipped since this time. Null or undefined queues everything that was skipped or failed. */
-  skipped_since?: number | null;
+/** What was skipped since a time, of the events from `since` to before `until`. Times in microseconds since 1970. */
+interface Resumption extends Omit<WebhookReplay, 'delivered'> {
+  skipped_since: number;
 }
 
-/** Queues the next deliveries of any unfinished recovery. False if there is none, or other replicas are working on all of them. */
+/** Queues the next deliveries of any unfinished resumption. False if there is none, or other replicas are working on all of them. */
 export async function recoverSome(database: Database): Promise<boolean> {
-  const {
-    rows: [found],
-  } = await database.query<{ any: boolean }>({ name: 'any_webhook_recovery', text: 'select exists (select from webhook_recoveries) as any' });
-  if (found?.any !== true) return false;
   return await database.transaction(async (tx) => {
     // Skips locked rows: a change of the endpoint locks it before its recoveries, so waiting could deadlock.
-    const { rows } = await tx.query<Range>({
+    const { rows } = await tx.query<Resumption>({
       name: 'next_webhook_recovery',
       text: `select e.company_id, r.endpoint_id, r.since, r.until, r.skipped_since from webhook_recoveries r join webhook_endpoints e on e.id = r.endpoint_id
         where ${notFreezing('e.company_id')} order by r.endpoint_id limit 1 for update of r skip locked for share of e skip locked`,
     });
-    const [range] = rows;
-    if (range === undefined) return false;
-    if ((await queueSome(tx, range)) < MOST_AT_ONCE) {
+    const [resumption] = rows;
+    if (resumption === undefined) return false;
+    if ((await queueSome(tx, resumption)) < MOST_AT_ONCE) {
       await tx.query({
         name: 'end_webhook_recovery',
         text: 'delete from webhook_recoveries where endpoint_id = $1 and since = $2 and until = $3',
-        values: [range.endpoint_id, formatInstant(range.since), formatInstant(range.until)],
+        values: [resumption.endpoint_id, formatInstant(resumption.since), formatInstant(resumption.until)],
       });
     }
     return true;
   });
-}
-
-const WITHIN = 'd.company_id = $1 and d.endpoint_id = $2 and d.day between $3 and $4 and d.occurred_at >= $5 and d.occurred_at < $6';
-
-function valuesOf({ company_id, endpoint_id, since, until }: Range): unknown[] {
-  return [company_id, endpoint_id, [dayOf(since), oldestDay()].toSorted()[1], dayOf(until), formatInstant(since), formatInstant(until)];
 }
 
 /** Margin in microseconds for deliveries whose attempts ended, or whose transactions began, before the endpoint was stopped. */
@@ -118,12 +99,12 @@ const AHEAD = 86_400_000_000;
  */
 export async function queueSkipped(tx: Transaction, companyId: string, endpointId: string, stoppedAt: number): Promise<void> {
   const skipped_since = stoppedAt - STOPPING;
-  const range = { company_id: companyId, endpoint_id: endpointId, since: 0, until: now() + AHEAD, skipped_since };
-  if ((await queueSome(tx, range)) < MOST_AT_ONCE) return;
+  const resumption = { company_id: companyId, endpoint_id: endpointId, since: 0, until: now() + AHEAD, skipped_since };
+  if ((await queueSome(tx, resumption)) < MOST_AT_ONCE) return;
   await tx.query({
     name: 'insert_webhook_resumption',
     text: `insert into webhook_recoveries (company_id, endpoint_id, since, until, skipped_since) values ($1, $2, $3, $4, $5) on conflict do nothing`,
-    values: [companyId, endpointId, formatInstant(range.since), formatInstant(range.until), formatInstant(skipped_since)],
+    values: [companyId, endpointId, formatInstant(resumption.since), formatInstant(resumption.until), formatInstant(skipped_since)],
   });
   await tx.query({
     name: 'hold_resuming_webhook',
@@ -144,20 +125,20 @@ export async function sendResumed(database: Database): Promise<void> {
   });
 }
 
-/** Queues the next deliveries of a range and returns their number; MOST_AT_ONCE means that there may be more. Requires the endpoint's lock. */
-async function queueSome(tx: Transaction, range: Range): Promise<number> {
+/** Queues the next skipped deliveries and returns their number; MOST_AT_ONCE means that there may be more. Requires the endpoint's lock. */
+async function queueSome(tx: Transaction, resumption: Resumption): Promise<number> {
   const { rowCount } = await tx.query({
     name: 'recover_webhook_deliveries',
     text: `with chosen as (
-        select d.day, d.id from webhook_deliveries d where ${WITHIN} and ${RECOVERABLE}
-          and ($7::timestamptz is null or (d.state = 'SKIPPED' and d.changed_at >= $7))
+        select d.day, d.id from webhook_deliveries d where d.company_id = $1 and d.endpoint_id = $2 and d.day between $3 and $4
+          and d.occurred_at >= $5 and d.occurred_at < $6 and d.state = 'SKIPPED' and d.changed_at >= $7 and ${NOT_A_TEST}
         order by d.day, d.id limit ${MOST_AT_ONCE} for update),
       pending as (
         update webhook_deliveries d set state = 'PENDING', changed_at = now() from chosen c
         where d.company_id is not distinct from $1 and d.day = c.day and d.id = c.id returning d.*)
       insert into webhook_queue (delivery_id, day, company_id, endpoint_id, subject, sequence, due_at)
       select id, day, company_id, endpoint_id, subject, sequence, now() from pending`,
-    values: [...valuesOf(range), range.skipped_since == null ? null : formatInstant(range.skipped_since)],
+    values: [...valuesOf(resumption), formatInstant(resumption.skipped_since)],
   });
   if (rowCount > 0) notifyDue(tx);
   return rowCount;

@@ -28,13 +28,18 @@ interface Endpoint extends EventSubscription {
 
 const MILLISECOND = 1000;
 
-/** Values of the statements: company, endpoint, first and last day, start and end, and the first id at the start. */
-function valuesOf({ company_id, endpoint_id, since, until }: WebhookReplay): unknown[] {
+/** Values of the statements: company, endpoint, first and last day, start and end. */
+export function valuesOf({ company_id, endpoint_id, since, until }: Omit<WebhookReplay, 'delivered'>): unknown[] {
   const [, first] = [dayOf(since), oldestDay()].toSorted();
-  return [company_id, endpoint_id, first, dayOf(until), formatInstant(since), formatInstant(until), firstIdAt(since)];
+  return [company_id, endpoint_id, first, dayOf(until), formatInstant(since), formatInstant(until)];
 }
 
-/** Condition on webhook_deliveries (alias d). Ids sort by time, so the scan starts at the window. */
+/** Values of STORED: ids sort by time, so the scan starts at the window. */
+function storedValues(replay: WebhookReplay): unknown[] {
+  return [...valuesOf(replay), firstIdAt(replay.since), replay.delivered];
+}
+
+/** Condition on webhook_deliveries (alias d). */
 const STORED = `d.company_id = $1 and d.endpoint_id = $2 and d.day between $3 and $4 and (d.day, d.id) >= ($3::date, $7::uuid)
   and d.occurred_at >= $5 and d.occurred_at < $6 and ${NOT_A_TEST} and case when $8 then d.state <> 'PENDING' else d.state in ('SKIPPED', 'FAILED') end`;
 /** Condition on webhook_event_log (alias l). */
@@ -57,7 +62,7 @@ async function endOfWindow(tx: Transaction, replay: WebhookReplay): Promise<numb
     text: `select date_trunc('milliseconds', least(
         (select d.occurred_at from webhook_deliveries d where ${STORED} order by d.day, d.id offset ${MOST_AT_ONCE} limit 1),
         (select l.occurred_at from webhook_event_log l where ${LOGGED} order by l.day, l.occurred_at offset ${MOST_AT_ONCE} limit 1))) as at`,
-    values: [...valuesOf(replay), replay.delivered],
+    values: storedValues(replay),
   });
   const at = rows[0]?.at ?? replay.until;
   // Ids sort by milliseconds only, so a window holds whole ones.
@@ -80,7 +85,7 @@ async function queueStored(tx: Transaction, replay: WebhookReplay, { filter }: E
     text: `select d.day::text as day, d.id, d.event_type as type, v.body from webhook_deliveries d
       left join lateral (select body from webhook_events where $9 and company_id = $1 and day = d.day and id = d.event_id limit 1) v on true
       where ${STORED} order by d.day, d.id for update of d`,
-    values: [...valuesOf(replay), replay.delivered, filter !== null],
+    values: [...storedValues(replay), filter !== null],
   });
   // Its types may have changed since: what was stored then is still its own.
   const chosen = rows.filter((row) => subscribed([{ id: replay.endpoint_id, event_types: [row.type], filter }], row).length > 0);
@@ -117,7 +122,7 @@ async function queueMissing(tx: Transaction, replay: WebhookReplay, endpoint: En
     text: `select l.id, l.type, l.subject, l.sequence, l.occurred_at as timestamp, l.subject_number, l.customer_name, v.body from webhook_event_log l
       left join lateral (select body from webhook_events where $8 and company_id = $1 and day = l.day and id = l.id limit 1) v on true
       where ${LOGGED} and l.type = any($7::text[]) and $2::uuid is not null order by l.day, l.occurred_at, l.id`,
-    values: [...valuesOf({ ...replay, since: Math.max(since, endpoint.created_at) }).slice(0, 6), endpoint.event_types, endpoint.filter !== null],
+    values: [...valuesOf({ ...replay, since: Math.max(since, endpoint.created_at) }), endpoint.event_types, endpoint.filter !== null],
   });
   const chosen = rows
     .map((row) => ({ ...row, company_id, body: row.body ?? Buffer.alloc(0) }))
@@ -132,10 +137,6 @@ const IS_REPLAY = 'endpoint_id = $1 and id = $2';
 
 /** Queues the next window of any unfinished replay. False if there is none, or other replicas are working on all of them. */
 export async function replaySome(database: Database): Promise<boolean> {
-  const {
-    rows: [found],
-  } = await database.query<{ any: boolean }>({ name: 'any_webhook_replay', text: 'select exists (select from webhook_replays) as any' });
-  if (found?.any !== true) return false;
   return await database.transaction(async (tx) => {
     // Skips locked rows: a change of the endpoint locks it before its replays, so waiting could deadlock.
     const { rows } = await tx.query<WebhookReplay & { id: number }>({
@@ -164,7 +165,7 @@ export async function countToReplay(database: Queryable, replay: WebhookReplay):
   const { rows } = await database.query<{ count: number }>({
     name: 'count_deliveries_to_replay',
     text: `select count(*) from webhook_deliveries d where ${STORED}`,
-    values: [...valuesOf(replay), replay.delivered],
+    values: storedValues(replay),
   });
   return rows[0]?.count ?? 0;
 }

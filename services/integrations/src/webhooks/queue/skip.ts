@@ -53,7 +53,7 @@ export async function skipQueued(tx: Transaction, companyId: string, endpointId:
   });
   await tx.query({
     name: 'end_webhook_resumption',
-    text: 'delete from webhook_recoveries where endpoint_id = $1 and skipped_since is not null',
+    text: 'delete from webhook_recoveries where endpoint_id = $1',
     values: [endpointId],
   });
 }
