@@ -2,37 +2,18 @@
 import { ApiError } from '@truckroll/contract';
 import type { CatchUpRun, CatchUpServiceService, StartRunsResponse } from '@truckroll/contract/gen/records/v1/catch_up';
 import type { Handlers } from '@truckroll/grpc';
-import type { Database } from '@truckroll/postgres';
 import type { BackgroundPart } from '@truckroll/process';
-import type { Logger, Metrics } from '@truckroll/telemetry';
 import { Runner, type RunnerOptions } from './runner.ts';
 import { runsIn } from './runs.ts';
 import type { Task } from './task.ts';
-
-export interface CatchUpOptions {
-  readonly database: Database;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-}
 
 export class CatchUp implements BackgroundPart {
   readonly name = 'catch-up';
   readonly #runners = new Map<string, Runner>();
   readonly #options: RunnerOptions;
 
-  constructor({ database, log, metrics }: CatchUpOptions) {
-    const processed = metrics.counter('catch_up_records_total', 'Stored records that runs of a task have processed', ['task']);
-    const unfinished = metrics.gauge('catch_up_runs_unfinished', 'Runs of a task that have not reached the end', ['task']);
-    this.#options = {
-      database,
-      log,
-      metrics: {
-        progress(task, count, left) {
-          processed.inc({ task }, count);
-          unfinished.set({ task }, left);
-        },
-      },
-    };
+  constructor(options: RunnerOptions) {
+    this.#options = options;
   }
 
   /** Adds a task before the start. The runner wakes it and checks its gate. */

@@ -2,7 +2,7 @@ import { ApiError } from '@truckroll/contract';
 import type { CatchUpRun } from '@truckroll/contract/gen/records/v1/catch_up';
 import type { Database } from '@truckroll/postgres';
 import { PeriodicTask, logOutage, pause } from '@truckroll/process';
-import type { Logger } from '@truckroll/telemetry';
+import type { Logger, Metrics } from '@truckroll/telemetry';
 import { advance, beginAgain, incompleteFor, runsOf } from './runs.ts';
 import type { Task } from './task.ts';
 
@@ -12,14 +12,10 @@ const REST_MS = 5000;
 const AGAIN_MS = 1000;
 const RETRY_AFTER_SECONDS = 5;
 
-export interface RunnerMetrics {
-  progress(task: string, processed: number, unfinished: number): void;
-}
-
 export interface RunnerOptions {
   readonly database: Database;
   readonly log: Logger;
-  readonly metrics: RunnerMetrics;
+  readonly metrics: Metrics;
 }
 
 /** Runs one task: what is due, and a batch of each unfinished run, at most half of the time. */
@@ -32,11 +28,15 @@ export class Runner {
     (error, failures) => logOutage(this.#options.log, 'a task cannot catch up; trying again', failures, error, { task: this.#task.name }),
     AGAIN_MS,
   );
+  readonly #processed;
+  readonly #unfinished;
   #complete = false;
 
   constructor(task: Task, options: RunnerOptions) {
     this.#task = task;
     this.#options = options;
+    this.#processed = options.metrics.counter('catch_up_records_total', 'Stored records that runs of a task have processed', ['task']);
+    this.#unfinished = options.metrics.gauge('catch_up_runs_unfinished', 'Runs of a task that have not reached the end', ['task']);
   }
 
   /** Does the first batches before it returns: a schema without records is then complete before it accepts any. */
@@ -99,19 +99,22 @@ export class Runner {
 
   /** Returns whether there may be more to do. */
   async #round(signal: AbortSignal): Promise<boolean> {
-    const { database, metrics } = this.#options;
-    const { name, due } = this.#task;
+    const { database } = this.#options;
+    const { name: task, due } = this.#task;
     let more = (await due?.(signal)) === true;
     if (this.#task.subjects === undefined) return more;
     const runs = await runsOf(database, this.#task);
     this.#complete = runs.every(({ complete }) => complete);
     const unfinished = new Set(runs.flatMap(({ subject, done }) => (done ? [] : [subject])));
-    metrics.progress(name, 0, unfinished.size);
+    // Also makes the series known.
+    this.#processed.inc({ task }, 0);
+    this.#unfinished.set({ task }, unfinished.size);
     for (const subject of unfinished) {
       const batch = await database.transaction((tx) => advance(tx, this.#task, subject), { retryContention: true });
       if (batch?.more === true) more = true;
       if (batch?.more === false) unfinished.delete(subject);
-      metrics.progress(name, batch?.count ?? 0, unfinished.size);
+      this.#processed.inc({ task }, batch?.count ?? 0);
+      this.#unfinished.set({ task }, unfinished.size);
     }
     return more;
   }
