@@ -12,7 +12,7 @@ import { readPage } from '../src/reports/page.ts';
 import { dateOf } from '../src/reports/periods.ts';
 import type { ReportQuestion } from '../src/reports/sources.ts';
 import { schema, transactionSettings } from '../src/schema.ts';
-import { DUE_DATES, DuePeriods, dueOf, localDaysOf, summedOf, type DueDates } from '../src/sums/due.ts';
+import { DUE_DATES, DuePeriods, SUMMED, dueOf, localDaysOf, type DueDates, type Summed } from '../src/sums/due.ts';
 import { sumRound } from '../src/sums/task.ts';
 import { verifyReports } from '../src/sums/verify.ts';
 import { apply, build, financials, importFinancials, job, newCompany, payment } from './records.ts';
@@ -37,10 +37,10 @@ const pay = (at: string, cents = 1, id: string = randomUUID()) =>
   database.transaction((tx) => apply(tx, company, payments, 'payments', payment({ id, occurred_at: at, amount_cents: cents })));
 
 async function due(definition: SummaryDefinition, version = 1): Promise<{ due: DuePeriods; timeZone: string }> {
-  const text = `select c.time_zone, s.time_zone as zone, s.version, s.due_before::text, s.due_version, ${DUE_DATES}
+  const text = `select c.time_zone, ${SUMMED}, ${DUE_DATES}
     from companies c join summed s on s.company_id = c.company_id and s.report = $2 where c.company_id = $1`;
-  const { rows } = await database.query<Parameters<typeof summedOf>[0] & DueDates & { time_zone: string }>({ text, values: [company, definition.name] });
-  return { due: dueOf(summedOf(rows[0]!), rows[0]!.time_zone, version, rows[0]!), timeZone: rows[0]!.time_zone };
+  const { rows } = await database.query<Summed & DueDates & { time_zone: string }>({ text, values: [company, definition.name] });
+  return { due: dueOf(rows[0], rows[0]!.time_zone, version, rows[0]!), timeZone: rows[0]!.time_zone };
 }
 
 type Asked = [start: string, end: string, bucket: BucketName];

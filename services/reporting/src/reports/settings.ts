@@ -1,7 +1,7 @@
 import { ApiError } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/postgres';
 import { asOf } from '../freshness/as-of.ts';
-import { DUE_DATES, SUMMED, summedOf, type DueDates, type Summed, type SummedRow } from '../sums/due.ts';
+import { DUE_DATES, SUMMED, type DueDates, type Summed } from '../sums/due.ts';
 
 export interface ReportSettings {
   timeZone: string;
@@ -21,7 +21,7 @@ export const RETRY_AFTER = 2;
 /** Errors: 503 until the company's settings have arrived, and until every owner has published a watermark. */
 export async function reportSettings(db: Queryable, companyId: string, report: string): Promise<ReportSettings> {
   const [{ rows }, fresh] = await Promise.all([
-    db.query<DueDates & Omit<SummedRow, 'zone'> & { zone: string | null; time_zone: string; costing_enabled: boolean; verified_only: boolean }>({
+    db.query<DueDates & (Summed | { timeZone: null }) & { time_zone: string; costing_enabled: boolean; verified_only: boolean }>({
       name: 'report_settings',
       text: `select c.time_zone, c.costing_enabled, c.verified_only, ${SUMMED}, ${DUE_DATES}
         from companies c left join summed s on s.company_id = c.company_id and s.report = $2 where c.company_id = $1`,
@@ -36,7 +36,7 @@ export async function reportSettings(db: Queryable, companyId: string, report: s
     timeZone: row.time_zone,
     costingEnabled: row.costing_enabled,
     verifiedOnly: row.verified_only,
-    summed: row.zone === null ? undefined : summedOf({ ...row, zone: row.zone }),
+    summed: row.timeZone === null ? undefined : row,
     dates: row,
     asOf: fresh,
   };

@@ -25,34 +25,33 @@ export function localDaysOf(utcDay: number, timeZone: string): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
+const inOrder = (days: readonly number[]): ReadonlySet<number> => new Set(days.toSorted((a, b) => a - b));
+
 export class DuePeriods {
   readonly #before: number;
-  readonly #days: readonly number[];
-  readonly #ofDays: ReadonlySet<number>;
-  readonly #months: readonly number[];
-  readonly #ofMonths: ReadonlySet<number>;
+  /** In order, as `#months`. */
+  readonly #days: ReadonlySet<number>;
+  readonly #months: ReadonlySet<number>;
 
   /** `days`: local dates that are due although they are not before `before`; `months`: first days of months that are due although their days may not be. */
-  constructor(before: number, days: Iterable<number> = [], months: Iterable<number> = []) {
+  constructor(before: number, days: readonly number[] = [], months: readonly number[] = []) {
     this.#before = before;
-    this.#ofDays = new Set(days);
-    this.#days = [...this.#ofDays].sort((a, b) => a - b);
-    this.#ofMonths = new Set([...months, ...this.#days.map(monthOf)]);
-    this.#months = [...this.#ofMonths].sort((a, b) => a - b);
+    this.#days = inOrder(days);
+    this.#months = inOrder([...months, ...days.map(monthOf)]);
   }
 
   hasDay(day: number): boolean {
-    return day < this.#before || this.#ofDays.has(day);
+    return day < this.#before || this.#days.has(day);
   }
 
   hasMonth(first: number): boolean {
-    return first < this.#before || this.#ofMonths.has(first);
+    return first < this.#before || this.#months.has(first);
   }
 
   /** The first day, or month by its first day, from `from` on that is due; `end` if none is before it. */
   next(step: 'day' | 'month', from: number, end: number): number {
     if (from < this.#before) return from;
-    return Math.min(end, (step === 'day' ? this.#days : this.#months).find((day) => day >= from) ?? end);
+    return Math.min(end, [...(step === 'day' ? this.#days : this.#months)].find((day) => day >= from) ?? end);
   }
 
   /** Stretches of days within a range that are due, in order. */
@@ -79,20 +78,9 @@ export interface DueDates {
 
 const datesIn = (text: string): number[] => (text === '' ? [] : text.split(',').map((date) => parseDate(date) as number));
 
-/** SQL of what a row `s` of the table `summed` says. */
-export const SUMMED = 's.time_zone as zone, s.version, s.due_before::text, s.due_version';
-
-export interface SummedRow {
-  zone: string;
-  version: number;
-  due_before: string | null;
-  due_version: number;
-}
-
-export function summedOf(row: SummedRow): Summed {
-  const dueBefore = row.due_before === null ? -Infinity : row.due_before === 'infinity' ? Infinity : (parseDate(row.due_before) as number);
-  return { timeZone: row.zone, version: row.version, dueBefore, dueVersion: row.due_version };
-}
+/** SQL of a `Summed`, from a row `s` of the table `summed`. */
+export const SUMMED = `s.time_zone as "timeZone", s.version, s.due_version as "dueVersion", case when s.due_before is null then '-Infinity'::float8
+  when isfinite(s.due_before) then s.due_before - date '1970-01-01' else 'Infinity'::float8 end as "dueBefore"`;
 
 /** What is due for a question that needs sums of `version` or newer, in the company's time zone. */
 export function dueOf(summed: Summed | undefined, timeZone: string, version: number, { days, months }: DueDates): DuePeriods {

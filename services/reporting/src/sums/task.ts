@@ -6,7 +6,7 @@ import { Notifier, backoffMs, logOutage, pause, type BackgroundPart } from '@tru
 import type { Logger, Metrics } from '@truckroll/telemetry';
 import { DEFINITIONS, SUMMARIES_VERSION, factsWhere, type CompanyReport, type SummaryDefinition } from '../facts/definitions.ts';
 import { refreshAfterSettings } from '../jobs/after-settings.ts';
-import { SUMMED, localDaysOf, monthOf, summedOf, type Summed, type SummedRow } from './due.ts';
+import { SUMMED, localDaysOf, monthOf, type Summed } from './due.ts';
 import { dateText, nearestDay } from './nearest.ts';
 import { summingDays, summingMonth } from './statements.ts';
 
@@ -182,7 +182,7 @@ async function step(tx: Transaction, companyId: string, summary: SummaryDefiniti
  * each step writes, so a step whose snapshot is from before another one's commit fails.
  */
 async function hold(tx: Transaction, companyId: string, report: string): Promise<Summed | undefined> {
-  const { rows } = await tx.query<SummedRow & { time_zone: string; abandoned: boolean }>({
+  const { rows } = await tx.query<Summed & { time_zone: string; abandoned: boolean }>({
     name: 'hold_sums',
     text: `select c.time_zone, ${SUMMED},
         coalesce((select min(noted_at) from due_notes n where n.company_id = s.company_id and n.report = s.report), s.summed_at)
@@ -192,10 +192,10 @@ async function hold(tx: Transaction, companyId: string, report: string): Promise
   });
   const [row] = rows;
   if (row === undefined) return undefined;
-  const summed = summedOf(row);
-  if (summed.version > SUMMARIES_VERSION && !row.abandoned) return undefined;
-  const due = { timeZone: row.time_zone, version: SUMMARIES_VERSION, dueBefore: Infinity };
-  if (row.zone !== row.time_zone) return { ...due, dueVersion: 0 };
+  const { time_zone: timeZone, abandoned, ...summed } = row;
+  if (summed.version > SUMMARIES_VERSION && !abandoned) return undefined;
+  const due = { timeZone, version: SUMMARIES_VERSION, dueBefore: Infinity };
+  if (summed.timeZone !== timeZone) return { ...due, dueVersion: 0 };
   // The oldest version that any day has.
   const oldest = summed.dueBefore === -Infinity ? summed.version : Math.min(summed.version, summed.dueVersion);
   if (summed.version < SUMMARIES_VERSION) return { ...due, dueVersion: oldest };

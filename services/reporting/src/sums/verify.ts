@@ -3,9 +3,9 @@ import { startOfDay } from '@truckroll/contract';
 import type { ReportDifference, VerifyReportsResponse } from '@truckroll/contract/gen/reporting/v1/admin';
 import { binaryArrays, type Database, type Queryable } from '@truckroll/postgres';
 import { streamOf } from '@truckroll/process';
-import { DEFINITIONS, NONE, SUMMARIES_VERSION, measuresOf, type CompanyReport, type SummaryDefinition } from '../facts/definitions.ts';
+import { DEFINITIONS, JOBS, NONE, SUMMARIES_VERSION, measuresOf, type CompanyReport, type SummaryDefinition } from '../facts/definitions.ts';
 import { jobsAfter, wrongJobFacts } from '../facts/jobs.ts';
-import { DUE_DATES, SUMMED, dueOf, monthAfter, monthOf, summedOf, type DueDates, type SummedRow } from './due.ts';
+import { DUE_DATES, SUMMED, dueOf, monthAfter, monthOf, type DueDates, type Summed } from './due.ts';
 import { differing, type SumStep } from './statements.ts';
 import { nearestDay } from './nearest.ts';
 
@@ -34,7 +34,8 @@ export function verifyReports(database: Pick<Database, 'transaction'>, companyId
     for (let after: string | null | undefined = null; after !== undefined; ) {
       const from: string | null = after;
       const { ids, wrong }: Jobs = await snapshot((tx) => verifyJobs(tx, companyId, from));
-      differences.push(...wrong.map(ofJob));
+      const difference = 'what it brings in is not what its read models come to';
+      differences.push(...wrong.map((id) => ({ report: JOBS.report, period: '', group: `job ${id}`, difference })));
       after = ids.length < BATCH ? undefined : ids.at(-1);
     }
     for (const definition of DEFINITIONS) {
@@ -60,13 +61,9 @@ async function verifyJobs(tx: Queryable, companyId: string, after: string | null
   return { ids, wrong: await wrongJobFacts(tx, companyId, ids) };
 }
 
-function ofJob(id: string): ReportDifference {
-  return { report: 'job-profitability', period: '', group: `job ${id}`, difference: 'what it brings in is not what its read models come to' };
-}
-
 /** The first month from a day on with facts or sums; 'due' while all days are due. */
 async function verifyMonth(tx: Queryable, companyId: string, definition: SummaryDefinition, from: number): Promise<Month | 'due' | 'done'> {
-  const { rows } = await tx.query<SummedRow & DueDates & { time_zone: string }>({
+  const { rows } = await tx.query<Summed & DueDates & { time_zone: string }>({
     name: 'sums_to_verify',
     text: `select c.time_zone, ${SUMMED}, ${DUE_DATES}
       from summed s join companies c on c.company_id = s.company_id where s.company_id = $1 and s.report = $2`,
@@ -75,7 +72,7 @@ async function verifyMonth(tx: Queryable, companyId: string, definition: Summary
   const [row] = rows;
   if (row === undefined) return 'due';
   const { time_zone: timeZone } = row;
-  const due = dueOf(summedOf(row), timeZone, SUMMARIES_VERSION, row);
+  const due = dueOf(row, timeZone, SUMMARIES_VERSION, row);
   if (due.next('day', -Infinity, Infinity) === -Infinity) return 'due';
   const report = { summary: definition, companyId, timeZone };
   const first = await nearestDay(tx, report, 'from', from);
