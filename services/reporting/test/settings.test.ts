@@ -7,6 +7,7 @@ import { eligible } from '../src/facts/standing.ts';
 import { companies } from '../src/read-models/companies.ts';
 import { jobs } from '../src/read-models/jobs.ts';
 import { transactionSettings, schema } from '../src/schema.ts';
+import { sumRound } from '../src/sums/task.ts';
 import { AT, SETTINGS, apply, build, job, settingsOf } from './records.ts';
 
 const NOW = Date.parse(AT) * 1000;
@@ -75,6 +76,17 @@ test('refreshes the financials of a company that keeps no costs any more, althou
   // Ends when nothing is left to refresh.
   await build(database);
   expect(await enabled()).toEqual([false]);
+});
+
+test('rests after each batch of refreshed jobs, and has more to do although no day was summed', async () => {
+  const company = randomUUID();
+  await store(company, SETTINGS);
+  await database.transaction((tx) => apply(tx, company, jobs, 'jobs', job()));
+  await build(database);
+  await store(company, { ...SETTINGS, costing_enabled: false });
+  const done: unknown[] = [];
+  const steps = await sumRound(database, { rest: async () => void done.push('rest'), did: (step) => done.push(step) });
+  expect([steps, ...done]).toEqual([1, { days: 0, months: 0, more: true }, 'rest']);
 });
 
 test.each<[string, Partial<typeof SETTINGS> | undefined, string[]]>([

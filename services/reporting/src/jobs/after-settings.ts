@@ -1,9 +1,9 @@
 // Refreshes the financials and facts of all jobs of a company, in batches by id: after a change of its settings, and after changes of
 // their sources that were not followed (an operator's SQL).
 import { notFreezing, type Database, type Transaction } from '@truckroll/postgres';
-import { lockCompany, refreshRecords } from '@truckroll/record-store';
-import { jobsAfter, refreshJobFacts } from '../facts/jobs.ts';
-import { jobFinancials } from '../resources/job-financials.ts';
+import { lockCompany } from '@truckroll/record-store';
+import { jobsAfter } from '../facts/jobs.ts';
+import { refreshJobs } from './every-job.ts';
 
 const BATCH = 1000;
 
@@ -29,8 +29,7 @@ async function refreshSome(tx: Transaction, companyId: string): Promise<void> {
   });
   if (rows[0] === undefined) return;
   const ids = await jobsAfter(tx, companyId, rows[0].after, BATCH);
-  await refreshRecords(tx, jobFinancials, companyId, ids);
-  await refreshJobFacts(tx, companyId, ids);
+  await refreshJobs(tx, companyId, { jobs: ids });
   await tx.query(
     ids.length < BATCH
       ? { name: 'refreshed_all', text: 'delete from financials_to_refresh where company_id = $1', values: [companyId] }

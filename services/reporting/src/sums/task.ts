@@ -2,7 +2,7 @@
 // days that are due. Any replica may take the next step.
 import { countedDay, formatInstant, parseDate, startOfDay } from '@truckroll/contract';
 import { binaryArrays, isContention, notFreezing, type Database, type Transaction } from '@truckroll/postgres';
-import { Notifier, backoffMs, logOutage, pause, type BackgroundPart } from '@truckroll/process';
+import { PeriodicTask, logOutage, pause, type BackgroundPart } from '@truckroll/process';
 import type { Logger, Metrics } from '@truckroll/telemetry';
 import { DEFINITIONS, SUMMARIES_VERSION, factsWhere, type CompanyReport, type SummaryDefinition } from '../facts/definitions.ts';
 import { refreshAfterSettings } from '../jobs/after-settings.ts';
@@ -22,6 +22,8 @@ const MONTHS_MS = 500;
 const BETWEEN_MS = 1000;
 /** Poll interval when nothing is due, in ms: finds what another replica left, and what an operator's SQL changed. */
 const REST_MS = 5000;
+/** Wait after an error, in ms. */
+const AGAIN_MS = 1000;
 /** Age of a note, in seconds, at which a release sums days of a newer one: that one is gone, after a rollback. */
 const ABANDONED_S = 60;
 
@@ -34,46 +36,30 @@ export interface SumsTask extends BackgroundPart {
 
 /** `restMs` defaults to REST_MS. */
 export function sumsTask(database: Database, log: Logger, metrics: Metrics, restMs = REST_MS): SumsTask {
-  const news = new Notifier();
-  const stopping = new AbortController();
   const summed = metrics.counter('report_sums_total', 'Days and months that were summed again because facts of theirs had changed', ['step']);
-  let running: Promise<void> = Promise.resolve();
-  async function run(): Promise<void> {
-    for (let failures = 0; !stopping.signal.aborted; ) {
-      try {
-        const startedAt = performance.now();
-        let more = false;
-        const steps = await sumRound(database, {
-          signal: stopping.signal,
-          // At most half of the time.
-          rest: (ms) => pause(ms, stopping.signal),
-          did: ({ days, months, more: left }) => {
-            more ||= left;
-            summed.inc({ step: 'day' }, days);
-            summed.inc({ step: 'month' }, months);
-          },
-        });
-        failures = 0;
-        if (steps === 0) await news.wait(restMs, stopping.signal);
-        else if (!more) await pause(Math.max(0, BETWEEN_MS - (performance.now() - startedAt)), stopping.signal);
-      } catch (error) {
-        failures += 1;
-        logOutage(log, 'sums for reports could not be brought up to date; trying again', failures, error);
-        await pause(backoffMs(failures), stopping.signal);
-      }
-    }
-  }
-  return {
-    name: 'sums',
-    look: () => news.notify(),
-    async start() {
-      running = run();
+  const rounds: PeriodicTask = new PeriodicTask(
+    restMs,
+    async (signal) => {
+      const startedAt = performance.now();
+      let more = false;
+      const steps = await sumRound(database, {
+        signal,
+        // At most half of the time.
+        rest: (ms) => pause(ms, signal),
+        did: ({ days, months, more: left }) => {
+          more ||= left;
+          summed.inc({ step: 'day' }, days);
+          summed.inc({ step: 'month' }, months);
+        },
+      });
+      if (steps === 0) return;
+      if (!more) await pause(Math.max(0, BETWEEN_MS - (performance.now() - startedAt)), signal);
+      rounds.now();
     },
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+    (error, failures) => logOutage(log, 'sums for reports could not be brought up to date; trying again', failures, error),
+    AGAIN_MS,
+  );
+  return { ...rounds.asPart('sums'), look: () => rounds.now() };
 }
 
 interface Did {
@@ -95,7 +81,12 @@ export interface Round {
 
 /** One step for each report of each company with something due. Resolves to the number of steps that changed something. */
 export async function sumRound(database: Database, { signal, rest, did, quietMs = QUIET_MS, facts = FACTS }: Round = {}): Promise<number> {
+  const refreshedAt = performance.now();
   let steps = await refreshAfterSettings(database, signal);
+  if (steps > 0) {
+    did?.({ days: 0, months: 0, more: true });
+    await rest?.(performance.now() - refreshedAt);
+  }
   // Its settings have not arrived yet, or its owner was restored to a time before it. Once they arrive, all of its days are due.
   await database.query({
     name: 'forget_unknown_companies',
