@@ -1,7 +1,7 @@
 import { shapeNamed, type ApiError } from '@truckroll/contract';
 import { figuresOf } from '../src/reports/rows.ts';
 import { sumsFor, type ReportQuestion } from '../src/reports/sources.ts';
-import { COLLECTIONS, INVOICES, JOBS, PARTICIPATION, STANDINGS, factsWhere, measuresOf, standingOf, type SummaryDefinition } from '../src/facts/definitions.ts';
+import { COLLECTIONS, INVOICES, JOBS, PARTICIPATION, factsWhere, measuresOf, type SummaryDefinition } from '../src/facts/definitions.ts';
 import { DuePeriods } from '../src/sums/due.ts';
 import { partsOf } from '../src/sums/statements.ts';
 
@@ -127,13 +127,4 @@ test.each(REPORTS)('keeps sums of %s by day and by month, in total only if no fa
   const byDimension = summary.dimensions.flatMap((dimension) => [`${dimension}/day`, `${dimension}/month`]);
   const total = summary === PARTICIPATION ? [] : ['day', 'month'];
   expect([...partsOf(summary, 'day'), ...partsOf(summary, 'month')].toSorted()).toEqual([...byDimension, ...total].toSorted());
-});
-
-test.each([
-  [true, true],
-  [true, false],
-  [false, true],
-  [false, false],
-])('finds jobs whose type is included: %p, and whose costs were verified: %p, by their standing', (included, verified) => {
-  expect(STANDINGS[standingOf(included, verified)]).toEqual({ included, verified });
 });

@@ -132,16 +132,3 @@ export function measuresOf(definition: SummaryDefinition): readonly string[] {
 export function factsWhere({ facts }: SummaryDefinition, condition: string, columns = '*', tail = ''): string {
   return facts.map((text) => `(select ${columns} from (${text}) f where ${condition} ${tail})`).join(' union all ');
 }
-
-/** Whether a job's type is included, and whether its costs were verified. */
-export const STANDINGS = {
-  included_verified: { included: true, verified: true },
-  included_unverified: { included: true, verified: false },
-  excluded_verified: { included: false, verified: true },
-  excluded_unverified: { included: false, verified: false },
-} as const;
-export type Standing = keyof typeof STANDINGS;
-
-export function standingOf(included: boolean, verified: boolean): Standing {
-  return `${included ? 'included' : 'excluded'}_${verified ? 'verified' : 'unverified'}`;
-}

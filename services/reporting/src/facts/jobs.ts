@@ -8,16 +8,21 @@ import { JOB_SUMS, reportedAt, summandsOf, type JobSum } from '../financials/tot
 
 const classSpellings = resource('jobs').record.byName.get('job_class')?.enum?.spellings;
 
-export interface JobFact extends Record<JobSum, number | bigint> {
-  id: string;
-  reported_at: number;
-  account: string | null;
-  business_unit: string | null;
-  job_type: string | null;
-  job_class: string | null;
-  standing: string;
-  members: string[];
-}
+/** Column of job_facts → its type. Members are passed as the text of an array, because unnest takes no array of arrays. */
+const COLUMNS = {
+  id: 'uuid',
+  reported_at: 'timestamptz',
+  account_id: 'uuid',
+  business_unit_id: 'uuid',
+  job_type_id: 'uuid',
+  job_class: 'text',
+  standing: 'text',
+  members: 'text',
+  ...(Object.fromEntries(JOB_SUMS.map((name) => [name, 'numeric'])) as Record<JobSum, 'numeric'>),
+} as const satisfies Record<string, ArrayType>;
+type Column = keyof typeof COLUMNS;
+
+export type JobFact = { id: string } & Record<Column, string | number | bigint | null>;
 
 /** From the job's recorded financial. Undefined if the job's costs are not tracked: such a job is in no report. */
 export function jobFactOf(recorded: JobFinancials, { job, invoices, participants }: Sources): JobFact | undefined {
@@ -30,12 +35,12 @@ export function jobFactOf(recorded: JobFinancials, { job, invoices, participants
   return {
     id: recorded.id,
     reported_at: reportedAt(invoices, { created_at, completed_at: job?.completed_at ?? null }).at,
-    account: account?.id ?? null,
-    business_unit: business_unit?.id ?? null,
-    job_type: job_type?.id ?? null,
+    account_id: account?.id ?? null,
+    business_unit_id: business_unit?.id ?? null,
+    job_type_id: job_type?.id ?? null,
     job_class: job_class == null ? null : (classSpellings?.get(job_class) ?? null),
     standing,
-    members: participants.map(({ id }) => id),
+    members: `{${participants.map(({ id }) => id).join()}}`,
     ...(Object.fromEntries(JOB_SUMS.map((name) => [name, exact(name)])) as Record<JobSum, number | bigint>),
   };
 }
@@ -79,29 +84,15 @@ export async function storeJobFacts(tx: Queryable, companyId: string, ids: reado
   await Promise.all([dropped, stored]);
 }
 
-/** Column of job_facts → its value. Members are passed as the text of an array, because unnest takes no array of arrays. */
-const COLUMNS: Readonly<Record<string, { type: ArrayType; of: (fact: JobFact) => string | number | bigint | null }>> = {
-  id: { type: 'uuid', of: ({ id }) => id },
-  reported_at: { type: 'timestamptz', of: ({ reported_at }) => reported_at },
-  account_id: { type: 'uuid', of: ({ account }) => account },
-  business_unit_id: { type: 'uuid', of: ({ business_unit }) => business_unit },
-  job_type_id: { type: 'uuid', of: ({ job_type }) => job_type },
-  job_class: { type: 'text', of: ({ job_class }) => job_class },
-  standing: { type: 'text', of: ({ standing }) => standing },
-  members: { type: 'text', of: ({ members }) => `{${members.join()}}` },
-  ...Object.fromEntries(JOB_SUMS.map((name) => [name, { type: 'numeric' as const, of: (fact: JobFact) => fact[name] }])),
-};
-const NAMES = Object.keys(COLUMNS);
+const NAMES = Object.keys(COLUMNS) as Column[];
 const VALUES = NAMES.map((name) => (name === 'members' ? 'members::uuid[]' : name));
-const PARAMETERS = Object.values(COLUMNS)
-  .map(({ type }, i) => `$${i + 2}::${type}[]`)
-  .join(', ');
+const PARAMETERS = NAMES.map((name, i) => `$${i + 2}::${COLUMNS[name]}[]`).join(', ');
 const listOf = (alias: string): string => NAMES.map((name) => `${alias}.${name}`).join(', ');
-const arraysOf = (facts: readonly JobFact[]): Buffer[] => Object.values(COLUMNS).map(({ type, of }) => arrayOf(type, facts.map(of) as never));
+const arraysOf = (facts: readonly JobFact[]): Buffer[] => NAMES.map((name) => arrayOf(COLUMNS[name], facts.map((fact) => fact[name]) as never));
 
 /** Derives the facts of jobs again after one of their sources has changed, like `refreshRecords` for financials. The company is locked. */
-export async function refreshJobFacts(tx: Transaction, companyId: string, jobs: Iterable<string>): Promise<void> {
-  const ids = [...new Set(jobs)].sort();
+export async function refreshJobFacts(tx: Transaction, companyId: string, jobs: readonly { readonly id: string }[]): Promise<void> {
+  const ids = jobs.map(({ id }) => id).sort();
   if (ids.length > 0) await storeJobFacts(tx, companyId, ids, await factsOfJobs(tx, companyId, ids));
 }
 

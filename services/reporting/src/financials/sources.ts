@@ -63,23 +63,11 @@ export async function readSources(db: Queryable, companyId: string, jobIds: read
     }),
     db.query<CompanySettings>({ text: 'select time_zone, costing_enabled from companies where company_id = $1', values: [companyId] }),
   ]);
-  const invoiceOf = ({ job_id: _, status, ...invoice }: (typeof invoices.rows)[number]): JobInvoice => {
-    return { ...invoice, status: (invoiceStatuses?.get(status) ?? status) as InvoiceStatus };
-  };
+  const shown = invoices.rows.map((row) => ({ ...row, status: (invoiceStatuses?.get(row.status) ?? row.status) as InvoiceStatus }));
   return {
     jobs: new Map(jobs.map(([id, document]) => [uuidOf(id as Buffer), Job.decode(document as Buffer)])),
-    invoices: mapValues(
-      Map.groupBy(invoices.rows, (row) => row.job_id),
-      invoiceOf,
-    ),
-    participants: mapValues(
-      Map.groupBy(members.rows, (row) => row.job_id),
-      ({ id, name }) => ({ id, name }),
-    ),
+    invoices: Map.groupBy(shown, (row) => row.job_id),
+    participants: Map.groupBy(members.rows, (row) => row.job_id),
     settings: settings.rows[0] ?? UNKNOWN_COMPANY,
   };
-}
-
-function mapValues<A, B>(groups: Map<string, A[]>, of: (value: A) => B): Map<string, B[]> {
-  return new Map([...groups].map(([key, values]) => [key, values.map(of)]));
 }

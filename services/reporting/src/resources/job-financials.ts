@@ -28,10 +28,5 @@ export const jobFinancials = defineTable<JobFinancials>({
   derivedFields: DERIVED_FIELDS,
   derive: deriveFinancials,
   onRead: refuseUnshown,
-  afterChange: (tx, companyId, changed) =>
-    refreshJobFacts(
-      tx,
-      companyId,
-      changed.map(({ id }) => id),
-    ),
+  afterChange: refreshJobFacts,
 });
