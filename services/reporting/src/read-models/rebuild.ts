@@ -15,12 +15,8 @@ export interface RebuildOptions {
 const CHUNK = 500;
 
 export async function rebuildAll(readModels: readonly ReadModel[], options: RebuildOptions, report: (step: RebuildResponse) => void): Promise<void> {
-  const overall = overallOf(
-    await endsOf(
-      options.kafka,
-      readModels.map(({ topic }) => topic),
-    ),
-  );
+  const topics = readModels.map(({ topic }) => topic);
+  const overall = overallOf(await endsOf(options.kafka, topics));
   for (const model of readModels) {
     const shareOfAll = overall(model.topic.name);
     await rebuild(model, options, (step, share) => report({ ...step, share: shareOfAll(share) }));

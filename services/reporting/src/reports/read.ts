@@ -14,14 +14,8 @@ export interface Sums {
   measures: readonly bigint[];
 }
 
-const FIRST = '';
-
-interface Segment {
-  start: string;
-  key: string;
-  until: string;
-  after: string;
-}
+/** What one source reads at a time: by the day or month `key`, or the instants from `key` to `until`. */
+type Segment = [start: string, key: string, until: string | null, after: string];
 
 /**
  * Statement for the sums of the given periods in order, at most `most` groups. Ungrouped sums need no limit, as each period has at most
@@ -30,27 +24,26 @@ interface Segment {
 export function keyedStatement(question: ReportQuestion, periods: readonly Period[], after: string, most: number | undefined): Statement {
   const values: unknown[] = [];
   const bind: Bind = (value, type) => `$${values.push(value)}::${type}`;
+  const instantOf = (day: number): string => formatInstant(startOfDay(day, question.timeZone));
   const kept = sumsFor(question);
   const months: Segment[] = [];
   const days: Segment[] = [];
   const spans: Segment[] = [];
   periods.forEach((period, i) => {
-    const place = { start: dateOf(period.start), after: i === 0 ? after : FIRST, until: '' };
+    const segment = (key: string, until: string | null = null): Segment => [dateOf(period.start), key, until, i === 0 ? after : ''];
     const parts = kept === null ? { months: [], days: [], facts: [period] } : partsNotDue(period, question.due);
-    months.push(...parts.months.map((day) => ({ ...place, key: dateOf(day) })));
-    days.push(...parts.days.map((day) => ({ ...place, key: dateOf(day) })));
-    spans.push(...parts.facts.map((span) => ({ ...place, ...instantsOf(span, question.timeZone) })));
+    months.push(...parts.months.map((day) => segment(dateOf(day))));
+    days.push(...parts.days.map((day) => segment(dateOf(day))));
+    spans.push(...parts.facts.map(({ start, end }) => segment(instantOf(start), instantOf(end))));
   });
   const joined = (segments: readonly Segment[], type: string, source: string): string => {
-    const columns = [
-      segments.map(({ start }) => start),
-      segments.map(({ key }) => key),
-      segments.map(({ until }) => until || null),
-      segments.map((segment) => segment.after),
-    ];
-    const types = ['date', type, 'timestamptz', 'text'];
-    const given = columns.map((column, i) => bind(column, `${types[i] as string}[]`)).join(', ');
-    return `select s.start, p.* from unnest(${given}) s(start, key, until, after) cross join lateral (${source}) p`;
+    const given = ['date', type, 'timestamptz', 'text'].map((of, i) =>
+      bind(
+        segments.map((segment) => segment[i]),
+        `${of}[]`,
+      ),
+    );
+    return `select s.start, p.* from unnest(${given.join(', ')}) s(start, key, until, after) cross join lateral (${source}) p`;
   };
   const parts: string[] = [];
   const source = kept === 'crosses' ? fromCrosses : fromSums;
@@ -74,11 +67,6 @@ function partsNotDue(period: Period, due: DuePeriods): { months: number[]; days:
     days: single.flatMap(daysIn).filter((day) => !due.hasDay(day)),
     facts: single.flatMap(({ start, end }) => due.stretches(start, end)),
   };
-}
-
-function instantsOf({ start, end }: Period, timeZone: string): { key: string; until: string } {
-  const [key, until] = [start, end].map((day) => formatInstant(startOfDay(day, timeZone)));
-  return { key: key as string, until: until as string };
 }
 
 /**
