@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { ApiError } from '@truckroll/contract';
 import { createLog, createMetrics, silentLog } from '@truckroll/telemetry';
 import { laterNames, openProxy, testCallers, testConfig } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { createGrpcServer, openChannel } from '../src/index.ts';
 import { EchoService, collect, deferred, echoCallers, startEcho, thrown, words } from './echo.ts';
 
@@ -156,7 +157,7 @@ test('a stream whose caller has left counts as cancelled, not as failed, whateve
     break;
   }
   const isCounted = async () => /_count\{.*rpc_method="test.Echo\/Split",rpc_response_status_code=/.test((await metrics.render()).body);
-  while (!(await isCounted())) await new Promise(setImmediate);
+  await until('the call to be counted', isCounted);
   expect((await metrics.render()).body).toContain('rpc_method="test.Echo/Split",rpc_response_status_code="CANCELLED"} 1');
   expect(lines).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { testCallers, testConfig } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { createGrpcServer, openChannel, type TlsConfig } from '../src/index.ts';
 import { EchoService, echoCallers } from './echo.ts';
 
@@ -126,7 +127,7 @@ test('renewed certificate files are used for new connections, and a half-finishe
   put('pem', 'theirs');
   put('key', 'theirs');
   put('ca', 'theirs');
-  while ((await shown(port)) !== 'theirs');
+  await until('the new certificate', async () => (await shown(port)) === 'theirs');
   expect(await text(before)).toBe('hello');
   const after = open({ tlsCaFile: theirs.tlsCaFile });
   expect(await text(after)).toBe('hello');

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
 import { samplesOf } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import type { IncomingEvent } from '../src/event.ts';
 import { Subscriber, type Topic } from '../src/index.ts';
 import { COMPANY, createMetrics, kafka, newTopic, openSetting, textOf } from './setting.ts';
@@ -82,12 +83,12 @@ test('applies events of two topics at once at most', async () => {
     await new Promise<void>((end) => ends.push(end));
   });
   const all = Promise.all(topics.map((topic, place) => subscriber.handle([eventOf(topic, String(place))])));
-  while (begun.length < 2) await new Promise(setImmediate);
+  await until('two transactions', () => begun.length >= 2);
   // A transaction of another topic would have begun before this one of the same pool has ended.
   await setting.database.transaction((tx) => tx.query({ text: 'select 1' }));
   expect(begun.toSorted()).toEqual(['0', '1']);
   ends[0]!();
-  while (begun.length < 3) await new Promise(setImmediate);
+  await until('a third transaction', () => begun.length >= 3);
   for (const end of ends) end();
   await all;
 });

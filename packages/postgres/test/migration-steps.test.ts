@@ -1,4 +1,5 @@
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { createSession, migrate, type MigrationSet, type DatabaseSession } from '../src/index.ts';
 import { stepsOf } from '../src/migration-steps.ts';
 
@@ -26,12 +27,12 @@ const valid = async (): Promise<boolean | undefined> =>
 
 /** Resolves to the process of the index build once it waits for the transaction of `writer`. */
 async function building(): Promise<number> {
-  for (;;) {
-    const { rows } = await other.query<{ pid: number }>({
-      text: `select p.pid from pg_stat_progress_create_index p join pg_stat_activity a using (pid) where phase like 'waiting%' and wait_event_type = 'Lock'`,
-    });
-    if (rows[0] !== undefined && (await valid()) === false) return rows[0].pid;
-  }
+  const waiting = `select p.pid from pg_stat_progress_create_index p join pg_stat_activity a using (pid) where phase like 'waiting%' and wait_event_type = 'Lock'`;
+  const pid = await until('the build to wait', async () => {
+    const { rows } = await other.query<{ pid: number }>({ text: waiting });
+    return (await valid()) === false ? rows[0]?.pid : undefined;
+  });
+  return pid as number;
 }
 
 async function holdOpen(): Promise<void> {

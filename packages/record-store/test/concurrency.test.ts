@@ -7,6 +7,7 @@ import { outboxTables } from '@truckroll/outbox';
 import { Database, type Transaction } from '@truckroll/postgres';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { freshDatabase, mustWait, whileOpen, type TestDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import {
   DERIVED_TOGETHER,
   NameCache,
@@ -218,7 +219,7 @@ describe('publishing stored records', () => {
   test('is incomplete after a restore until every record has been published again', async () => {
     const { catchUp, publication } = publicationOf(table);
     await catchUp.start();
-    while (!(await publication.complete(database)));
+    await until('all to be published', () => publication.complete(database));
     await catchUp.stop();
     await database.transaction((tx) => publishAnew(tx));
     expect(await publication.complete(database)).toBe(false);

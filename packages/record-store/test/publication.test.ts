@@ -9,6 +9,7 @@ import { outboxTables } from '@truckroll/outbox';
 import type { Database } from '@truckroll/postgres';
 import { createLog, createMetrics, silentLog } from '@truckroll/telemetry';
 import { openFreshDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { Publication, defineTable, publishRecords, recordStoreMigrations, type Table } from '../src/index.ts';
 import { locationTables, search } from './locations.ts';
 import { watched } from './watched.ts';
@@ -98,11 +99,11 @@ describe('a requested pass', () => {
     const batches = [{ n: 2 }, { n: 2 }, { n: 1 }];
     const own = create();
     await own.start();
-    while (!(await own.complete(database)));
+    await until('all to be published', () => own.complete(database));
     expect(await appended()).toEqual(batches);
     await database.query({ text: 'truncate outbox' });
     for (let n = 1; n <= 5; n += 1) await noted('locations', idOf(n));
-    while (!(await own.complete(database)));
+    await until('all to be published', () => own.complete(database));
     expect(await appended()).toEqual(batches);
   });
 
@@ -123,8 +124,8 @@ describe('completeness', () => {
     expect(await own.complete(database)).toBe(true);
     await noted('locations', idOf(1));
     expect(await own.complete(database)).toBe(false);
-    while ((await events()) === 0);
-    while (!(await own.complete(database)));
+    await until('events', events);
+    await until('all to be published', () => own.complete(database));
     // Without being woken, the publication looks again only after 5 s.
   }, 4000);
 
@@ -138,7 +139,7 @@ describe('completeness', () => {
     await database.query({ text: 'truncate frozen_companies' });
     expect(await own.complete(database)).toBe(false);
     await own.start();
-    while (!(await own.complete(database)));
+    await until('all to be published', () => own.complete(database));
     expect(await events()).toBe(1);
   });
 
@@ -210,7 +211,7 @@ describe('in the background', () => {
     await waiting.promise;
     expect([await events(), pokes]).toEqual([2000, 1]);
     await database.query({ text: 'delete from outbox' });
-    while ((await events()) < 1000);
+    await until('the rest', events, (count) => count >= 1000);
   }, 20_000);
 
   test('starts although the database fails, says so, and tries again', async () => {
@@ -225,6 +226,6 @@ describe('in the background', () => {
     await create({ through, log: createLog('test', 'info', { write: (line) => void logged.push(line) }) }).start();
     fails = false;
     expect(logged.map((line) => JSON.parse(line) as object)).toMatchObject([{ level: 'warn', error: { message: 'no database' } }]);
-    while ((await events()) === 0);
+    await until('events', events);
   });
 });
