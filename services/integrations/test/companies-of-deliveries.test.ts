@@ -2,6 +2,7 @@
 import { now } from '@truckroll/contract';
 import { RecoveryInclude, WebhookState } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { whileOpen } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { stepsOf } from '../../../packages/postgres/src/migration-steps.ts';
 import { schema } from '../src/schema.ts';
 import { FAILURE, SECOND, startDesk } from './webhooks.ts';
@@ -66,13 +67,13 @@ test('every statement of this release stores the company itself', async () => {
     await one.update({ state: WebhookState.DISABLED });
     await skip(one);
     await one.update({ state: WebhookState.ENABLED, resume_skipped: true });
-    while ((await desk.sql('select from webhook_recoveries')).length > 0);
+    await until('the resumption to end', async () => (await desk.sql('select from webhook_recoveries')).length === 0);
     expect(await stored()).toEqual(of('webhook_queue', 'webhook_recoveries'));
 
     await desk.sql('delete from webhook_queue');
     await desk.sql(`update webhook_deliveries set state = 'SUCCEEDED' where endpoint_id = $1`, [one.id]);
     await desk.webhooks.recoverWebhook({ caller: one.caller, id: one.id, since: now() - 60 * SECOND, include: RecoveryInclude.ALL });
-    while ((await desk.sql('select from webhook_replays')).length > 0);
+    await until('the recovery to end', async () => (await desk.sql('select from webhook_replays')).length === 0);
     expect(await stored()).toEqual(of('webhook_queue', 'webhook_replays'));
   } finally {
     await setTrigger('enable');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import { AttemptError, type DeadLetter } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { until } from '@truckroll/testing/until';
 import { DAY, FAILURE, SECOND, reportOf, startDesk } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
@@ -236,7 +237,7 @@ test('keeps events that a dispatcher cannot read for 14 days, in order, or until
   await desk.sql(`update parked_event set parked_at = now() - interval '13 days 23 hours' where id = $1`, [kept[1]!.id]);
   await desk.sql(`update parked_event set parked_at = now() - interval '14 days' where id = $1`, [kept[2]!.id]);
   await desk.restart();
-  while ((await read()).length > 1);
+  await until('one event to be left', read, (events) => events.length <= 1);
   expect(await read()).toEqual([kept[1]]);
   await desk.sql('delete from parked_event');
 });
@@ -326,8 +327,8 @@ test('continues a recovery after its response until all is queued, even after a 
   expect(data?.remaining).toBeLessThanOrEqual(2500);
   await desk.restart();
   const queued = async () => (await desk.sql('select count(*) from webhook_queue where endpoint_id = $1', [one.id]))[0]!['count'] as number;
-  while ((await queued()) < 4500);
-  while ((await desk.sql('select from webhook_replays')).length > 0);
+  await until('all deliveries', queued, (count) => count >= 4500);
+  await until('the recovery to end', async () => (await desk.sql('select from webhook_replays')).length === 0);
   expect((await desk.webhooks.recoverWebhook({ caller: one.caller, id: one.id, since })).data).toEqual({ queued: 0, remaining: 0 });
 });
 

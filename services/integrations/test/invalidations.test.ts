@@ -1,5 +1,6 @@
 import { hashApiKey } from '@truckroll/contract';
 import { createSession } from '@truckroll/postgres';
+import { until } from '@truckroll/testing/until';
 import { listen, refusal, startHarness } from './harness.ts';
 
 let harness: Awaited<ReturnType<typeof startHarness>>;
@@ -72,7 +73,7 @@ test('answers a revocation that is published, even if its invalidation cannot be
     await session.query({ text: 'drop function refuse_removal cascade' });
     await session.close();
   }
-  while ((await pendingCount()) > 0);
+  await until('no invalidation to be pending', pendingCount, (count) => count === 0);
   expect(gateway.received.filter((each) => each === message).length).toBeGreaterThan(1);
 });
 

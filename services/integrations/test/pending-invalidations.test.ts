@@ -4,6 +4,7 @@ import type { Database } from '@truckroll/postgres';
 import { parseRedisUrl } from '@truckroll/redis';
 import { createMetrics, silentLog } from '@truckroll/telemetry';
 import { holdingLocks, openFreshDatabase } from '@truckroll/testing';
+import { until } from '@truckroll/testing/until';
 import { InvalidationPublisher } from '../src/identity/invalidations.ts';
 import { createBus } from '../src/identity/redis.ts';
 import { schema } from '../src/schema.ts';
@@ -42,7 +43,7 @@ async function atRest<T>(isListening: boolean, work: () => Promise<T>): Promise<
   await gateway.receives(ready!);
   forwardMs += 61_000;
   const looks = jest.spyOn(database, 'query');
-  while (looks.mock.calls.length === 0) await new Promise(setImmediate);
+  await until('a look', () => looks.mock.calls.length > 0);
   await looks.mock.results[0]!.value;
   looks.mockRestore();
   try {

@@ -55,7 +55,7 @@ test.each<[string, (one: Endpoint) => Promise<unknown>, string]>([
       const [{ old }] = (await desk.sql(`select to_char(now() at time zone 'UTC' - interval '31 days', 'YYYYMMDD') as old`)) as [{ old: string }];
       await desk.sql(`create table webhook_events_${old} partition of webhook_events for values from ('${old}') to ('${old}'::date + 1)`);
       const [{ ahead }] = (await desk.sql(`select to_char(now() at time zone 'UTC' + interval '2 days', 'YYYYMMDD') as ahead`)) as [{ ahead: string }];
-      while ((await desk.sql(`select from pg_class where relname = 'webhook_attempts_${ahead}'`)).length === 0);
+      await until('the last partition', async () => (await desk.sql(`select from pg_class where relname = 'webhook_attempts_${ahead}'`)).length > 0);
       await desk.sql(`drop table webhook_events_${ahead}, webhook_event_log_${ahead}, webhook_deliveries_${ahead}, webhook_attempts_${ahead}`);
     },
     `select count(*) = 3 as done from generate_series(0, 2) n join pg_class c

@@ -1,6 +1,7 @@
 import { formatDate, now } from '@truckroll/contract';
 import { createSession, type Database } from '@truckroll/postgres';
 import { silentLog } from '@truckroll/telemetry';
+import { until } from '@truckroll/testing/until';
 import { Partitions, oldestDay } from '../src/webhooks/log/partitions.ts';
 import { DAY, FAILURE, SECOND, startDesk } from './webhooks.ts';
 
@@ -146,7 +147,7 @@ test('shows an attempt and the time of the next one together, or neither, when r
     await report.query({ text: 'lock table webhook_attempts in access exclusive mode' });
     const reading = one.deliveries();
     const waiting = `select from pg_locks where relation = 'webhook_attempts'::regclass and not granted`;
-    while ((await desk.sql(waiting)).length === 0);
+    await until('the reader to wait', async () => (await desk.sql(waiting)).length > 0);
     await report.query({
       text: `insert into webhook_attempts select a.day, a.delivery_id, gen_random_uuid(), 2, a.started_at, a.ended_at, a.succeeded, a.status, a.error, a.error_message,
           a.address, a.request_headers, a.response_headers, a.response_body, a.response_truncated from webhook_attempts a where a.delivery_id = $1`,

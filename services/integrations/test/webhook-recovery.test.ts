@@ -1,6 +1,7 @@
 import type { PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { RecoveryInclude } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { formatInstant, now } from '@truckroll/contract';
+import { until } from '@truckroll/testing/until';
 import { FAILURE, SECOND, startDesk } from './webhooks.ts';
 
 type Endpoint = Awaited<ReturnType<typeof desk.endpoint>>;
@@ -128,7 +129,7 @@ test('continues in the background, sends everything once, and only shows its pro
   expect(await recover(one, ALL)).toMatchObject({ queued: 1000, remaining: expect.any(Number) });
   const again = await recover(one, ALL);
   expect(again.queued).toBe(again.remaining === 0 ? 2250 : 0);
-  while ((await desk.sql('select from webhook_replays')).length > 0);
+  await until('the recovery to end', async () => (await desk.sql('select from webhook_replays')).length === 0);
   const [counted] = await desk.sql('select count(*), count(distinct subject) as subjects from webhook_queue where endpoint_id = $1', [one.id]);
   expect(counted).toEqual({ count: 2250, subjects: 2250 });
 }, 60_000);

@@ -5,6 +5,7 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import { ServiceRequestChannel, type ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { Callers } from '@truckroll/grpc';
 import { Database } from '@truckroll/postgres';
+import { until } from '@truckroll/testing/until';
 import { batchedRecorder, type Recording } from '../src/intake/batch.ts';
 import { startHarness, type Harness } from './harness.ts';
 
@@ -25,12 +26,8 @@ async function held<T>(work: () => readonly Promise<T>[]): Promise<PromiseSettle
   const outcomes = await harness.database.transaction(async (tx) => {
     await tx.query({ text: 'lock table service_requests in share mode' });
     const all = Promise.allSettled(work());
-    for (;;) {
-      const { rows } = await tx.query<{ waiting: number }>({
-        text: `select count(*) as waiting from pg_locks where not granted and relation = 'service_requests'::regclass`,
-      });
-      if (rows[0]!.waiting > 0) break;
-    }
+    const waiting = { text: `select from pg_locks where not granted and relation = 'service_requests'::regclass` };
+    await until('the recordings to wait', async () => (await tx.query(waiting)).rowCount > 0);
     await intake.getServiceRequest({ company_id: randomUUID(), id: randomUUID() }).catch(() => undefined);
     return { all };
   });

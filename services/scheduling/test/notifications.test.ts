@@ -117,6 +117,16 @@ async function outcome(visit: Visit): Promise<Json> {
   return row!;
 }
 
+/** A notification is QUEUED from the start, and after an attempt that is repeated. */
+async function attempted(visit: Visit): Promise<Json> {
+  const [row] = await until(
+    'an attempt to end',
+    () => rows(visit),
+    ([found]) => found?.['detail'] != null,
+  );
+  return row!;
+}
+
 async function sent(scenery: { contact?: Json } = {}, message?: string) {
   const set = await scene(scenery);
   expect(await add(set.visit, message === undefined ? {} : { message })).toBe(NotificationStatus.QUEUED);
@@ -140,11 +150,7 @@ test('is read by its id while it waits and once it has ended, but not by another
   const { id } = (await outcomeOf(visit, {}))!;
   const waiting = { id, status: NotificationStatus.QUEUED, channel: MessageChannel.EMAIL, reason: null, finished_at: null };
   expect(await read(id!)).toMatchObject(waiting);
-  await until(
-    'an attempt to end',
-    () => rows(visit),
-    ([row]) => row!['detail'] !== null,
-  );
+  await attempted(visit);
   // What the busy server said is for operators.
   expect(await read(id!)).toMatchObject(waiting);
   mail.behave('refuse-recipient');
@@ -287,9 +293,7 @@ describe('an e-mail', () => {
       mail.behave(behaviour);
       const { visit, address } = await scene();
       await add(visit, {});
-      // It is QUEUED from the start: wait for the end of an attempt.
-      let row: Json | undefined;
-      while (row?.['detail'] == null) [row] = await rows(visit);
+      const row = await attempted(visit);
       expect(row).toMatchObject({ status: 'QUEUED', attempts: 1 });
       mail.behave('accept');
       await harness.database.query({ text: 'update notifications set due_at = now() where id = $1', values: [row['id']] });
@@ -333,8 +337,7 @@ describe('between acceptance and delivery', () => {
     mail.behave('busy');
     const set = await scene(scenery);
     await add(set.visit, {});
-    let row: Json | undefined;
-    while (row?.['detail'] == null) [row] = await rows(set.visit);
+    await attempted(set.visit);
     mail.behave('accept');
     return {
       ...set,
@@ -384,8 +387,7 @@ test('stays UNKNOWN if its process dies between attempt and outcome', async () =
   mail.behave('busy');
   const { visit, address } = await scene();
   await add(visit, {});
-  let row: Json | undefined;
-  while (row?.['detail'] == null) [row] = await rows(visit);
+  const row = await attempted(visit);
   mail.behave('accept');
   await harness.database.query({
     text: `update notifications set status = 'ATTEMPTING', attempt_ends_at = now() - interval '1 second', due_at = now() where id = $1`,

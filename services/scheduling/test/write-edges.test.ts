@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { CallContext } from '@truckroll/grpc';
 import { NameCache, RecordReader } from '@truckroll/record-store';
 import { createLog, silentLog } from '@truckroll/telemetry';
+import { until } from '@truckroll/testing/until';
 import { addAssignment } from '../src/assignments/add.ts';
 import { purgeKeys } from '../src/assignments/idempotency.ts';
 import { keyPurge } from '../src/assignments/purge.ts';
@@ -105,7 +106,7 @@ describe('expired idempotency keys', () => {
     const purge = async (): Promise<void> => {
       const part = keyPurge(harness.database, log);
       await part.start();
-      while ((await left()) > 0);
+      await until('no key to be left', left, (count) => count === 0);
       await part.stop();
     };
     await purgeKeys(harness.database);

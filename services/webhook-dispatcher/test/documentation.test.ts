@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { choosePort } from '@truckroll/local-stack';
+import { until } from '@truckroll/testing/until';
 import { signatureOf } from '../src/send/sign.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/how-to/verify-webhooks.md'), 'utf8');
@@ -56,9 +57,11 @@ test.each(receivers)('accepts our deliveries and refuses everything else with th
   try {
     const body = JSON.stringify({ id: randomUUID(), type: 'interaction.completed', data: { id: randomUUID(), summary: 'Ünïcode' } });
     const said = once(child.stdout, 'data');
-    // Retry until the receiver listens.
-    let answer: Response | undefined;
-    while (answer === undefined && child.exitCode === null) answer = await post(port, body).catch(() => undefined);
+    const answer = await until(
+      'the receiver to listen, or to end',
+      () => post(port, body).catch(() => undefined),
+      (answered) => answered !== undefined || child.exitCode !== null,
+    );
     expect(answer?.status).toBe(204);
     expect(String((await said)[0])).toContain('interaction.completed');
     const typed = JSON.stringify({ id: randomUUID(), type: 'interaction.completed', data: { summary: 'made up', test: true } });
