@@ -132,7 +132,7 @@ test('the Job of deploy/examples that moves a company names every service of bot
     read(owner, chartEnvironments('minimal', secret).find(({ component }) => component === owner)!.environment).config.port;
   const expected = owners.flatMap((owner) => [
     { name: addressVariable(owner), value: `truckroll-${owner}:${portOf(owner)}` },
-    { name: `TO_${addressVariable(owner)}`, value: `truckroll-${owner}.west.svc:${portOf(owner)}` },
+    { name: `WEST_${addressVariable(owner)}`, value: `truckroll-${owner}.west.svc:${portOf(owner)}` },
   ]);
   expect(env.toSorted(byName)).toEqual(expected.toSorted(byName));
 });

@@ -1,4 +1,4 @@
-// What a move does after one of its databases was restored, or a cell is gone for good.
+// What a move does after one of its databases was restored, or a cell is gone for good. The other cell is named.
 import { fill } from '../leaving/fill.ts';
 import { documentedSql } from '../support/documented-sql.ts';
 import type { System, TestCompany } from '../support/system.ts';
@@ -13,12 +13,28 @@ let moving: TestCompany;
 
 /** The command, which dies when it says something that begins with `dies`. */
 const move = (args: readonly string[], dies?: string): Promise<Outcome> =>
-  runMove([moving.id, ...args], { ...environment(here, ''), ...environment(there, 'TO_') }, { ...(dies && { dies }) });
+  runMove([moving.id, '--to', 'west', ...args], { ...environment(here, ''), ...environment(there, 'WEST_') }, { ...(dies && { dies }) });
 
 async function expectRefusal(args: readonly string[], says: string): Promise<void> {
   const { code, words } = await move(args);
   expect([code, words.join()]).toEqual([1, expect.stringContaining(says)]);
 }
+
+test('takes a cell by its name only, and not the one in which the company is', async () => {
+  const all = { ...environment(here, ''), ...environment(here, 'HOME_'), ...environment(there, 'WEST_'), ...environment(there, 'NORTH_WEST_') };
+  const says = async (...args: string[]): Promise<unknown[]> => {
+    const { code, words } = await runMove([moving.id, ...args], all);
+    return [code, words.join()];
+  };
+  expect(await says('--to', 'north-west')).toEqual([1, expect.stringMatching(/There is no cell north-west at .*, but west/)]);
+  expect(await says('--to', 'home')).toEqual([
+    1,
+    expect.stringContaining('the same database, or one server is a copy of the other: correct HOME_DATABASE_URL'),
+  ]);
+  expect(await says('--to', 'east')).toEqual([2, expect.stringMatching(/Set EAST_.*EAST_CALL_CREDENTIAL: .* begin with the name behind --to/)]);
+  expect(await says()).toEqual([2, expect.stringMatching(/Set TO_.*without it with TO_/)]);
+  expect(await tracesIn(here, there)).toEqual([]);
+});
 
 /** As in a database of before. */
 const arrived = (step: string) => rowsOf(there, `update integrations.moves set step = '${step}'`);

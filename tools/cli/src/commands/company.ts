@@ -64,14 +64,15 @@ are refused for some seconds, and its reads wait for at most a second. Then it w
 command is interrupted, run it again: it continues. --abort gives up, until the other cell has taken the company over; after that the way
 back is another move. If the other cell is gone for good, --abort --without-other gives up, and --lose-changes even after that.
 
-DATABASE_URL and the services' addresses are those of the cell that it leaves, as for \`truckroll migrate\` and \`company freeze\`. Those of the
-other cell are the same variables behind TO_: TO_DATABASE_URL, TO_CALL_CREDENTIAL, TO_SCHEDULING_ADDRESS, TO_GRPC_TLS_CA_FILE and so on. FROM_DATABASE_URL is how
-the other cell's PostgreSQL reaches this one, if not by DATABASE_URL. More in docs/how-to/move-a-company.md.
+DATABASE_URL and the services' addresses are those of the cell that it leaves, as for \`truckroll migrate\` and \`company freeze\`. With --to west
+those of the other cell are the same variables behind WEST_: WEST_DATABASE_URL, WEST_CALL_CREDENTIAL, WEST_SCHEDULING_ADDRESS, WEST_GRPC_TLS_CA_FILE
+and so on. Cells without names need no --to: the variables are then behind TO_. FROM_DATABASE_URL is how the other cell's PostgreSQL reaches
+this one, if not by DATABASE_URL. More in docs/how-to/move-a-company.md.
 
 Examples:
-  truckroll company move 7d1c… --check      # what it would do, and what stands in the way
-  truckroll company move 7d1c…
-  truckroll company move 7d1c… --confirm    # deletes it here`;
+  truckroll company move 7d1c… --to west --check      # what it would do, and what stands in the way
+  truckroll company move 7d1c… --to west
+  truckroll company move 7d1c… --to west --confirm    # deletes it here`;
 
 const EXPORT_HELP = `
 Writes everything that \`truckroll company delete\` removes and that an owner would want, for readers of this machine's user only: in
@@ -184,6 +185,7 @@ export function register(program: Command, session: Session): void {
     .command('move')
     .description('Move a company to another cell while it works.')
     .argument('<id>', 'id of the company')
+    .option('--to <cell>', 'name of the other cell, behind which its variables are; default: they are behind TO_')
     .option('--check', 'only print what would be moved, and what stands in the way')
     .option('--status', 'only print how far the move is')
     .option('--abort', 'give the move up: the company stays here')

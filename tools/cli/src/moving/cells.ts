@@ -1,4 +1,4 @@
-// The two cells of a move: this one, which the company leaves, and the other one, whose variables begin with TO_.
+// The two cells of a move: this one, which the company leaves, and the other one, whose variables begin with its name or TO_.
 import { addressVariable, owners, type Owner } from '@truckroll/contract';
 import { CellAdminServiceService } from '@truckroll/contract/gen/integrations/v1/cells';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
@@ -32,18 +32,25 @@ export interface Moving {
   readonly signal: AbortSignal;
 }
 
-const PREFIX = 'TO_';
 const SEPARATE = 'a cell with a server for each service';
 const NEEDED = [...owners.map(addressVariable), 'DATABASE_URL', 'CALL_CREDENTIAL'];
 
-/** Throws Failure if a variable is missing: a command that found this cell instead of the other one would open what it has closed. */
-export function otherSession(session: Session): Session {
+/** `to`: name of the other cell, if given. Throws Failure if a variable is missing: a command that found this cell instead would open what it has closed. */
+export function otherSession(session: Session, to: string | undefined): Session {
+  const prefix = `${(to ?? 'to').toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_`;
   const env = Object.fromEntries(
-    Object.entries(session.io.env).flatMap(([name, value]) => (name.startsWith(PREFIX) ? [[name.slice(PREFIX.length), value]] : [])),
+    Object.entries(session.io.env).flatMap(([name, value]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [])),
   );
   const missing = NEEDED.filter((name) => !env[name] && !env[`${name}_FILE`]);
-  if (missing.length > 0) throw new Failure(`Set ${missing.map((name) => PREFIX + name).join(', ')}: they say where the other cell is.`, EXIT.usage);
-  return new Session({ ...session.io, env }, PREFIX);
+  if (missing.length === 0) return new Session({ ...session.io, env }, prefix);
+  const names = missing.map((name) => prefix + name).join(', ');
+  throw new Failure(`Set ${names}: they say where the other cell is. They begin with the name behind --to, or without it with TO_.`, EXIT.usage);
+}
+
+/** Throws Failure unless the cell to which the session's variables lead has this name. */
+export async function requireName(session: Session, given: string): Promise<void> {
+  const name = (await callsOf(session))?.name;
+  if (name !== given) throw new Failure(`There is no cell ${given} at ${session.address('integrations')}, but ${name ?? 'one without a name'}.`, EXIT.refused);
 }
 
 export async function openCell(title: string, session: Session): Promise<Cell> {
@@ -76,16 +83,15 @@ async function callsOf(session: Session): Promise<CellCalls | undefined> {
   return cell == null ? undefined : { name: cell, calls };
 }
 
-/** Runs work that needs only the cell that the company leaves. */
-export async function inThisCell(session: Session, work: (from: Cell) => Promise<void>): Promise<void> {
-  let from: Cell | undefined;
+export async function withCell(title: string, session: Session, work: (cell: Cell) => Promise<void>): Promise<void> {
+  let cell: Cell | undefined;
   try {
-    from = await openCell('this cell', session);
-    await work(from);
+    cell = await openCell(title, session);
+    await work(cell);
   } catch (error) {
     throw explained(error);
   } finally {
-    await from?.close();
+    await cell?.close();
   }
 }
 

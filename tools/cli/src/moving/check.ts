@@ -39,7 +39,7 @@ export async function check(from: Cell, to: Cell, companyId: string): Promise<Pl
 }
 
 async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<string[]> {
-  if (from.identity === to.identity) return ['Both addresses lead to the same database, or one server is a copy of the other: correct TO_DATABASE_URL.'];
+  if (from.identity === to.identity) return [`Both addresses lead to the same database, or one server is a copy of the other: correct ${to.variable}.`];
   const { companies } = await from.session.client('integrations', CompanyAdminServiceService).listCompanies({ id: companyId });
   const [company] = companies;
   if (company === undefined) return [`There is no company ${companyId} here: see the ids with \`truckroll company list\`.`];

@@ -2,7 +2,7 @@
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { refuseMoved } from '@truckroll/outbox';
 import type { Session } from '../session.ts';
-import { inThisCell, openServices, type Cell, type Moving } from './cells.ts';
+import { openServices, withCell, type Cell, type Moving } from './cells.ts';
 import { feedLeaves } from './feed.ts';
 import { closeIn, unfreezeIn } from './freeze.ts';
 import { forgetPlace, staysHere, staysHereAlone } from './places.ts';
@@ -43,7 +43,7 @@ export async function giveUp(moving: Moving, state: MoveState | undefined): Prom
 
 /** `--abort --without-other`: the other cell is gone, with what has arrived there, and with `loses` what was changed there. */
 export async function giveUpAlone(session: Session, id: string, loses: boolean): Promise<void> {
-  await inThisCell(session, async (from) => {
+  await withCell('this cell', session, async (from) => {
     await alone(from, id);
     const state = await stateOf(from, id);
     if (state === undefined) throw noMove(id);

@@ -12,7 +12,7 @@ import { pause } from '@truckroll/process';
 import { publishNamesOf, publishRecordsOf as publishScheduling } from '@truckroll/scheduling/restored';
 import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
-import { inThisCell, openCell, openServices, requireSameDatabase, type Cell, type Moving } from './cells.ts';
+import { openServices, requireName, requireSameDatabase, withCell, type Cell, type Moving } from './cells.ts';
 import { check } from './check.ts';
 import { addMissingEntries, unequalIn, type Unequal } from './compare.ts';
 import { analyzeGrown, copyRows, makeDaysOf } from './copy.ts';
@@ -23,7 +23,6 @@ import { giveUp, giveUpAlone, unknownMove } from './give-up.ts';
 import { announce, forgetPlace, holding, livesThere, staysHere, staysHereAlone } from './places.ts';
 import { removeRows } from './remove.ts';
 import { sourceUrl } from './reading.ts';
-import { explained } from './reasons.ts';
 import { hurry, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
 import { report, showPlan } from './report.ts';
 import { readSettings } from './settings.ts';
@@ -33,6 +32,7 @@ import { carryingOver } from './switch.ts';
 import { hasCompany, tablesOf } from './tables.ts';
 
 export interface MoveOptions {
+  readonly to?: string;
   readonly check?: true;
   readonly status?: true;
   readonly abort?: true;
@@ -55,26 +55,21 @@ const ROUNDS = 10;
 /** Maximum pause in ms before the company is opened again, for as long. Both are twice as long each time. */
 const PAUSE_MS = 3000;
 
-export async function moveCompany(session: Session, given: string, { withoutOther, loseChanges, ...options }: MoveOptions): Promise<void> {
+export async function moveCompany(session: Session, given: string, { to: name, withoutOther, loseChanges, ...options }: MoveOptions): Promise<void> {
   const id = companyIdOf(given);
   if (Object.keys(options).length > 1) throw new Failure('Give only one of --check, --status, --abort and --confirm.', EXIT.usage);
   if (withoutOther && !options.abort) throw new Failure('Give --without-other with --abort only.', EXIT.usage);
   if (loseChanges && !withoutOther) throw new Failure('Give --lose-changes with --abort --without-other only.', EXIT.usage);
   // Both work without the other cell.
   if (withoutOther) return await giveUpAlone(session, id, loseChanges === true);
-  if (options.status) return await inThisCell(session, (from) => showState(session, from, id));
-  const others = readSettings(session);
-  const cells: Cell[] = [];
+  if (options.status) return await withCell('this cell', session, (from) => showState(session, from, id));
+  const others = readSettings(session, name);
   try {
-    const from = await openCell('this cell', session);
-    cells.push(from);
-    const to = await openCell('the other cell', others);
-    cells.push(to);
-    await run({ session, from, to, id, signal: session.io.signal, closings: 0 }, options);
-  } catch (error) {
-    throw explained(error);
+    if (name !== undefined) await requireName(others, name);
+    await withCell('this cell', session, (from) =>
+      withCell('the other cell', others, (to) => run({ session, from, to, id, signal: session.io.signal, closings: 0 }, options)),
+    );
   } finally {
-    for (const cell of cells) await cell.close();
     others.close();
   }
 }
@@ -84,7 +79,7 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
   const found = await stateOf(from, id);
   if (found !== undefined && found.other !== to.identity)
     throw new Failure(
-      `The company ${id} is being moved to another cell than this one: correct the TO_ variables. If they are right, its server was replaced: give up with --abort --without-other.`,
+      `The company ${id} is being moved to another cell than ${to.variable} names: correct it. If it is right, its server was replaced: give up with --abort --without-other.`,
       EXIT.refused,
     );
   const arrival = await arrivalOf(from, to, id);
@@ -94,12 +89,8 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
   if (options.abort) return await giveUp(move, found);
   if (options.confirm) return await remove(move, found);
   if (found?.step === 'giving up') throw new Failure('The move is being given up: run --abort again, with the same options, which continues.', EXIT.refused);
-  let state = found;
-  if (state === undefined) {
-    showPlan(session, id, await check(from, to, id), true);
-    state = await begin(from, to, id);
-  }
-  let { step } = state;
+  if (found === undefined) showPlan(session, id, await check(from, to, id), true);
+  let { step } = found ?? (await begin(from, to, id));
   const early = isBefore(step, 'opening');
   // Also what a restore opens without taking a step back.
   const late = !early && step !== 'deleting' && (arrival === 'complete' || arrival === 'open') && (await openServices(from, id)).length > 0;

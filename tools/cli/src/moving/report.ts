@@ -21,12 +21,8 @@ export function showPlan(session: Session, id: string, plan: Plan, begins = fals
 export function report(session: Session, id: string, state: MoveState | undefined, slot: Slot | undefined, open: boolean | null): void {
   const fields = { company_id: id, step: state?.step ?? null, ...(state && { began_at: formatInstant(state.began_at) }), open_here: open, slot: slot ?? null };
   const needed = state !== undefined && isBefore(state.step, 'moved');
-  session.print(fields, [nextOf(id, state, open), ...(slot === undefined ? [] : [inWords(slot, needed)])].join('\n'));
-}
-
-function nextOf(id: string, state: MoveState | undefined, open: boolean | null): string {
-  if (state === undefined) return `No move of the company ${id} is under way.`;
-  return `${stepInWords(id, state, open)} It began at ${formatInstant(state.began_at)}.`;
+  const words = state ? `${stepInWords(id, state, open)} It began at ${formatInstant(state.began_at)}.` : `No move of the company ${id} is under way.`;
+  session.print(fields, [words, ...(slot === undefined ? [] : [inWords(slot, needed)])].join('\n'));
 }
 
 function stepInWords(id: string, { step }: MoveState, open: boolean | null): string {

@@ -44,11 +44,11 @@ async function problemsOfSource(from: Cell): Promise<string[]> {
   ]);
 }
 
-async function problemsOfTarget({ db }: Cell): Promise<string[]> {
+async function problemsOfTarget({ db, variable }: Cell): Promise<string[]> {
   const { rows } = await db.query<{ subscribes: boolean }>({
     text: `select pg_has_role('pg_create_subscription', 'usage') and has_database_privilege(current_database(), 'create') as subscribes`,
   });
-  return named([[!rows[0]!.subscribes, 'The role of TO_DATABASE_URL may not subscribe: grant pg_create_subscription to it, and create on the database.']]);
+  return named([[!rows[0]!.subscribes, `The role of ${variable} may not subscribe: grant pg_create_subscription to it, and create on the database.`]]);
 }
 
 export const named = (problems: readonly (readonly [boolean, string])[]): string[] => problems.flatMap(([is, text]) => (is ? [text] : []));

@@ -6,10 +6,10 @@ import { otherSession } from './cells.ts';
 import { sourceUrl } from './reading.ts';
 
 /** The other cell's session. Throws Failure that names everything that is missing or wrong, of both cells. */
-export function readSettings(session: Session): Session {
+export function readSettings(session: Session, to: string | undefined): Session {
   const others: Session[] = [];
   const failures = [
-    ...failuresOf([() => others.push(otherSession(session)), ...worksOf(session), () => sourceUrl({ session, url: '' })]),
+    ...failuresOf([() => others.push(otherSession(session, to)), ...worksOf(session), () => sourceUrl({ session, url: '' })]),
     ...others.flatMap((other) => failuresOf(worksOf(other))),
   ];
   const [first] = failures;
