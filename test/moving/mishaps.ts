@@ -57,6 +57,19 @@ export function losingBoth(here: System, there: System, company: TestCompany, mo
   });
 }
 
+const LOSE = `create function public.lose() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$`;
+const WHEN_COMPLETE = `create trigger lose before update on integrations.moves for each row when (new.step = 'opening') execute function public.lose()`;
+
+/** Runs a command that moves a company, and has this cell's server end its connection just after the other cell has everything. */
+export async function losingThis(here: System, move: () => Promise<Outcome>): Promise<Outcome> {
+  for (const text of [LOSE, WHEN_COMPLETE]) await rowsOf(here, text);
+  try {
+    return await move();
+  } finally {
+    await rowsOf(here, 'drop function public.lose cascade');
+  }
+}
+
 async function whileClosed(there: System, move: () => Promise<Outcome>, mishap: () => Promise<void>): Promise<Outcome> {
   return await during(there, 'lock table reporting.due_notes', async () => {
     const moving = move();

@@ -15,7 +15,7 @@ import { fill, operatorsCommand } from '../leaving/fill.ts';
 import { nameOf } from '../../tools/cli/src/moving/state.ts';
 import { SCHEMAS } from '../support/components.ts';
 import type { System, TestCompany } from '../support/system.ts';
-import { DEAD_LETTER, LATE_ENTRY, losingBoth, losingTheOther } from './mishaps.ts';
+import { DEAD_LETTER, LATE_ENTRY, losingBoth, losingTheOther, losingThis } from './mishaps.ts';
 import { continuing, expectNothingIn, publishing, withSameSubject } from './outcomes.ts';
 import { Died, counts, environment, record, rowsOf, runMove, startTwoCells, tracesIn, type Ends, type Outcome, type TwoCells } from './two-cells.ts';
 
@@ -174,9 +174,9 @@ test(
     const interrupted = await losingTheOther(there, (signal) => move([], { signal }));
     // With webhooks.
     expect(await rowsOf(here, 'select from integrations.frozen_companies')).toEqual([]);
-    const lost = await losingBoth(here, there, moving, () => move([]));
-    for (const { words } of [interrupted, lost]) expect(words.at(-2)).toContain(OPEN_AGAIN);
-    expect([interrupted.code, lost.code]).toEqual([130, 3]);
+    const [lost, late] = [await losingBoth(here, there, moving, () => move([])), await losingThis(here, () => move([]))];
+    for (const { words } of [interrupted, lost, late]) expect(words.at(-2)).toContain(OPEN_AGAIN);
+    expect([interrupted.code, lost.code, late.code]).toEqual([130, 3, 3]);
     await record(here, moving);
     expect(await read()).toBe('200');
     await expect(move([], { dies: 'closing' })).rejects.toThrow(Died);

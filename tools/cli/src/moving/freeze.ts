@@ -6,12 +6,12 @@ import { FreezeServiceService, type FreezeState } from '@truckroll/contract/gen/
 import type { Callers } from '@truckroll/grpc';
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { isUnavailable, type Queryable } from '@truckroll/postgres';
-import { backoffMs, pause, retrying } from '@truckroll/process';
+import { backoffMs, pause } from '@truckroll/process';
 import { beingMoved, companyIdOf } from '../company-id.ts';
 import { askAll } from '../leaving/services.ts';
 import type { Session } from '../session.ts';
 import { inTransaction, type Cell } from './cells.ts';
-import { reasonOf } from './reasons.ts';
+import { OUTAGE_MS, despiteOutage, reasonOf } from './reasons.ts';
 import { isBefore, nameOf, stateOf } from './state.ts';
 
 /** Owners first, and before each service those whose messages it reads: none is published that a later one would refuse. */
@@ -26,8 +26,6 @@ const SAY_MS = 5000;
 const DEADLINE_MS = 30_000;
 /** Time in ms for which it tries to remove triggers. They refuse nothing any more. */
 const REMOVE_MS = 10_000;
-/** Time in ms for which a company that is closed waits for PostgreSQL to restart. Then only the next command opens it. */
-const OUTAGE_MS = 60_000;
 
 /** Freezes and prints since when. Throws Failure if the company does not exist or is frozen already. */
 export async function freezeCompany(session: Session, given: string): Promise<void> {
@@ -135,16 +133,13 @@ export async function openAtOnce(cell: Cell, id: string): Promise<void> {
   try {
     await open(cell.db, id).catch((error: unknown) => {
       if (!isUnavailable(error)) throw error;
-      const again = (): Promise<void> => inTransaction(cell, ['begin', `set local lock_timeout = ${OUTAGE_MS}`], (db) => openAlone(db, id));
-      return retrying(again, isOutage, AbortSignal.timeout(OUTAGE_MS));
+      return despiteOutage(() => inTransaction(cell, ['begin', `set local lock_timeout = ${OUTAGE_MS}`], (db) => openAlone(db, id)));
     });
   } catch (error) {
     const what = `The company ${id} still refuses changes in ${cell.title}: ${reasonOf(error)}. Run the command again, which goes on.`;
     throw new Failure(what, EXIT.unreachable, error);
   }
 }
-
-const isOutage = (error: unknown): boolean => isUnavailable(error) || (error instanceof Failure && error.exitCode === EXIT.unreachable);
 
 /** The lock of `alone` was lost with the connection: another command may be at work, or have moved the company since. */
 async function openAlone(db: Queryable, id: string): Promise<void> {

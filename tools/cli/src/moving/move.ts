@@ -23,6 +23,7 @@ import { giveUp, giveUpAlone, unknownMove } from './give-up.ts';
 import { announce, forgetPlace, holding, livesThere, staysHere, staysHereAlone } from './places.ts';
 import { removeRows } from './remove.ts';
 import { sourceUrl } from './reading.ts';
+import { despiteOutage } from './reasons.ts';
 import { hurry, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
 import { report, showPlan } from './report.ts';
 import { readSettings } from './settings.ts';
@@ -113,7 +114,8 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
     requireArrival(await arrivalOf(from, to, id), next.needs);
     session.note(`${step}: ${next.says}`);
     step = await next.work(move);
-    await enter(from, id, step);
+    // That step is stored while the company can still be opened here.
+    if (step !== 'opening') await enter(from, id, step);
   }
   if (step === 'moved') requireArrival(await arrivalOf(from, to, id), 'open');
   await showState(session, from, id);
@@ -227,6 +229,7 @@ async function close(move: Move): Promise<MoveStep> {
     if (problems.length > 0) throw new Failure(['The company stays here, and can be changed again:', ...problems].join('\n  '), EXIT.refused);
     await together(signal, [hold, () => feedArrives(from, to, id).then(carryOver)]);
     await enter(to, id, 'complete');
+    await enter(from, id, 'opening');
     move.held = true;
   } catch (error) {
     await openAndThrow(move, error);
@@ -261,7 +264,7 @@ async function open(move: Move): Promise<MoveStep> {
   await enter(to, id, 'open');
   // Before gateways send requests there. Its services use this database, and one may be away.
   await openAtOnce(to, id);
-  await livesThere(move, move.held === true);
+  await despiteOutage(() => livesThere(move, move.held === true));
   session.note('the company works in the other cell');
   await endIn(to.session, id);
   await inService(to, 'integrations', (tx) => forgetCallersOf(tx, id));

@@ -1,6 +1,7 @@
-// Why PostgreSQL refuses something or is away, in words for the operator.
+// Why PostgreSQL refuses something or is away, in words for the operator, and what waits until it is back.
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { StatementError, isUnavailable } from '@truckroll/postgres';
+import { retrying } from '@truckroll/process';
 
 interface Cause {
   readonly code?: string;
@@ -48,3 +49,11 @@ export function explained(error: unknown): unknown {
     return new Failure(`A table is missing: ${reason}. Bring both cells to this release, and run \`truckroll migrate\`.`, EXIT.refused, error);
   return error;
 }
+
+/** Time in ms for which a company that is closed waits for a server. Then only the next command opens it. */
+export const OUTAGE_MS = 60_000;
+
+const isOutage = (error: unknown): boolean => isUnavailable(error) || (error instanceof Failure && error.exitCode === EXIT.unreachable);
+
+/** Repeats work for which a company is closed, while a server is away. */
+export const despiteOutage = (work: () => Promise<void>): Promise<void> => retrying(work, isOutage, AbortSignal.timeout(OUTAGE_MS));
