@@ -223,7 +223,7 @@ async function close(move: Move): Promise<MoveStep> {
   try {
     const different = [...(await compare(move)).keys()].map(({ name }) => name);
     const problems = [
-      ...(different.length > 0 ? [`The rows of ${different.join(', ')} differ: give up with --abort, and report this.`] : []),
+      ...(different.length > 0 ? [`The rows of ${different.join(', ')} differ: give up with --abort. Report it, unless a lagging standby was promoted.`] : []),
       ...(await problemsOfDeadLetters(from, id)),
     ];
     if (problems.length > 0) throw new Failure(['The company stays here, and can be changed again:', ...problems].join('\n  '), EXIT.refused);
