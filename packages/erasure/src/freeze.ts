@@ -106,15 +106,17 @@ export function freezing(options: FreezeOptions): Handlers<typeof FreezeServiceS
 
   /** Returns work for the company that has begun since. */
   async function closeIn(tx: Transaction, companyId: string, signal: AbortSignal): Promise<string | null> {
-    await lockFreeze(tx, companyId);
-    await options.lock?.(tx, companyId);
-    // Those that hold it have passed a trigger that was made beforehand. A deadlock with one that waits for the company's lock ends in time.
-    await tx.query({ text: `set local lock_timeout = ${LOCK_MS}` });
-    await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('fence in ' || current_schema() || ' of ' || $1::text, 0))`, values: [companyId] });
-    const { rows } = await tx.query<{ under_way: string | null }>({
-      text: `select ${underWay} as under_way from frozen_companies where company_id = $1::uuid and passes is not null for update`,
-      values: [companyId],
-    });
+    // Each list is sent at once, and executed in this order.
+    await Promise.all([lockFreeze(tx, companyId), options.lock?.(tx, companyId)]);
+    const [, , { rows }] = await Promise.all([
+      // Those that hold the fence have passed a trigger that was made beforehand. A deadlock with one that waits for the company's lock ends in time.
+      tx.query({ text: `set local lock_timeout = ${LOCK_MS}` }),
+      tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('fence in ' || current_schema() || ' of ' || $1::text, 0))`, values: [companyId] }),
+      tx.query<{ under_way: string | null }>({
+        text: `select ${underWay} as under_way from frozen_companies where company_id = $1::uuid and passes is not null for update`,
+        values: [companyId],
+      }),
+    ]);
     const [row] = rows;
     if (row === undefined) throw new ApiError('INVALID_REQUEST', 'The company was unfrozen meanwhile: freeze it again.', { status: 409 });
     // The caller may have opened the company again.
