@@ -19,16 +19,22 @@ export async function endSwitch(companyId: string, cells: readonly CellCalls[], 
   await (await preparedSwitch(companyId, [...cells.filter((cell) => cell !== target), target], target.name))();
 }
 
-/** Asks the cells now, so that less is left to do in the pause of a move: what it returns. */
-export async function preparedSwitch(companyId: string, cells: readonly CellCalls[], to: string | null): Promise<() => Promise<void>> {
+/** The new cell says now that the company is being switched, by which nothing is held: the present one serves it. The rest of `beginSwitch` is what it returns. */
+export async function halfBegun(companyId: string, [next, present]: readonly [CellCalls, CellCalls]): Promise<() => Promise<void>> {
+  await beginSwitch(companyId, [next]);
+  return await preparedSwitch(companyId, [present], null);
+}
+
+/** Asks the cells now, so that less is left to do later: what it returns. */
+async function preparedSwitch(companyId: string, cells: readonly CellCalls[], to: string | null): Promise<() => Promise<void>> {
   const places = await Promise.all(cells.map(async ({ name, calls }) => placeIn(name, companyId, await calls.describeCell({}))));
   return () => switchFrom(places, companyId, cells, to);
 }
 
-/** As `endSwitch`, without asking the cells: all of them say that the company is being switched. */
+/** As `endSwitch`, without asking the cells: all of them say that the company is being switched, so the target may serve it before the others say so. */
 export async function endKnownSwitch(companyId: string, cells: readonly CellCalls[], target: CellCalls): Promise<void> {
   const places = cells.map(() => null);
-  await switchFrom(places, companyId, [...cells.filter((cell) => cell !== target), target], target.name);
+  await switchFrom(places, companyId, [target, ...cells.filter((cell) => cell !== target)], target.name);
 }
 
 async function switchFrom(places: readonly (string | null | undefined)[], companyId: string, cells: readonly CellCalls[], to: string | null): Promise<void> {

@@ -1,5 +1,5 @@
 // Where the company lives during a move (docs/adr/0029). Cells without names share no gateways.
-import { endKnownSwitch, endSwitch, preparedSwitch, type CellCalls } from '../cells/switch.ts';
+import { endKnownSwitch, endSwitch, halfBegun, type CellCalls } from '../cells/switch.ts';
 import type { Cell, Moving } from './cells.ts';
 
 type Switched = Pick<Moving, 'from' | 'to' | 'id'>;
@@ -27,7 +27,7 @@ export async function announce(moving: Switched): Promise<void> {
 /** What it returns has gateways hold the company's requests, for at most a second, until one of the next two functions ends that. */
 export async function holding(moving: Switched): Promise<() => Promise<void>> {
   const named = await namedOf(moving);
-  return named ? await preparedSwitch(moving.id, [named.to, named.from], null) : async () => undefined;
+  return named ? await halfBegun(moving.id, [named.to, named.from]) : async () => undefined;
 }
 
 /** `held`: whether what `holding` returns was called just now. */
