@@ -27,12 +27,9 @@ test('takes a cell by its name only, and not the one in which the company is', a
     return [code, words.join()];
   };
   expect(await says('--to', 'north-west')).toEqual([1, expect.stringMatching(/There is no cell north-west at .*, but west/)]);
-  expect(await says('--to', 'home')).toEqual([
-    1,
-    expect.stringContaining('the same database, or one server is a copy of the other: correct HOME_DATABASE_URL'),
-  ]);
-  expect(await says('--to', 'east')).toEqual([2, expect.stringMatching(/Set EAST_.*EAST_CALL_CREDENTIAL: .* begin with the name behind --to/)]);
-  expect(await says()).toEqual([2, expect.stringMatching(/Set TO_.*without it with TO_/)]);
+  expect(await says('--to', 'home')).toEqual([1, expect.stringContaining('This cell is home itself: give --to another one')]);
+  expect(await says('--to', 'east')).toEqual([2, expect.stringMatching(/Set EAST_.*EAST_CALL_CREDENTIAL: .* else with its name/)]);
+  expect(await says()).toEqual([2, expect.stringMatching(/Set TO_.*Without --to they begin with TO_/)]);
   expect(await tracesIn(here, there)).toEqual([]);
 });
 

@@ -9,6 +9,12 @@ export interface CellCalls {
   readonly calls: Pick<Callers<typeof CellAdminServiceService>, 'describeCell' | 'switchCompany'>;
 }
 
+/** The cell, which may have no row of the company yet, says from now on in which other one it lives. May be repeated. */
+export async function sayElsewhere(companyId: string, { name, calls }: CellCalls, lives: string): Promise<void> {
+  const place = placeIn(name, companyId, await calls.describeCell({}));
+  await calls.switchCompany({ company_id: companyId, from: place === undefined ? name : place, to: lives });
+}
+
 /** From now on gateways hold the company's requests, for at most a second. Give the new cell of the company first, then its present one. */
 export async function beginSwitch(companyId: string, cells: readonly CellCalls[]): Promise<void> {
   await (await preparedSwitch(companyId, cells, null))();
@@ -19,7 +25,10 @@ export async function endSwitch(companyId: string, cells: readonly CellCalls[], 
   await (await preparedSwitch(companyId, [...cells.filter((cell) => cell !== target), target], target.name))();
 }
 
-/** The new cell says now that the company is being switched, by which nothing is held: the present one serves it. The rest of `beginSwitch` is what it returns. */
+/**
+ * The first half of `beginSwitch`, after which nothing is held yet: the new cell says that the company is being switched, and the present one serves it.
+ * What it returns does the second half.
+ */
 export async function halfBegun(companyId: string, [next, present]: readonly [CellCalls, CellCalls]): Promise<() => Promise<void>> {
   await beginSwitch(companyId, [next]);
   return await preparedSwitch(companyId, [present], null);

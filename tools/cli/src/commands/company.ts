@@ -60,7 +60,7 @@ Example:
 
 const MOVE_HELP = `
 Moves a company to another cell, which is another PostgreSQL with services of its own. The company works meanwhile; at the end its writes
-are refused for some seconds, and its reads wait for at most a second. Then it works in the other cell, with its keys and users. If the
+wait or are refused for about a second, and its reads wait for at most a second. Then it works in the other cell, with its keys and users. If the
 command is interrupted, run it again: it continues. --abort gives up, until the other cell has taken the company over; after that the way
 back is another move. If the other cell is gone for good, --abort --without-other gives up, and --lose-changes even after that.
 

@@ -44,11 +44,12 @@ export function otherSession(session: Session, to: string | undefined): Session 
   const missing = NEEDED.filter((name) => !env[name] && !env[`${name}_FILE`]);
   if (missing.length === 0) return new Session({ ...session.io, env }, prefix);
   const names = missing.map((name) => prefix + name).join(', ');
-  throw new Failure(`Set ${names}: they say where the other cell is. They begin with the name behind --to, or without it with TO_.`, EXIT.usage);
+  throw new Failure(`Set ${names}: they say where the other cell is. Without --to they begin with TO_, else with its name.`, EXIT.usage);
 }
 
-/** Throws Failure unless the cell to which the session's variables lead has this name. */
-export async function requireName(session: Session, given: string): Promise<void> {
+/** Throws Failure unless the other session's variables lead to a cell of this name, which is not this one. */
+export async function requireName(own: Session, session: Session, given: string): Promise<void> {
+  if ((await callsOf(own))?.name === given) throw new Failure(`This cell is ${given} itself: give --to another one.`, EXIT.refused);
   const name = (await callsOf(session))?.name;
   if (name !== given) throw new Failure(`There is no cell ${given} at ${session.address('integrations')}, but ${name ?? 'one without a name'}.`, EXIT.refused);
 }

@@ -66,10 +66,8 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
   const theirs = new Map((await tablesOf(to.db)).map((table) => [table.name, table.columns]));
   const differ = tables.filter(({ name, columns }) => theirs.get(name) !== columns).map(({ name }) => name);
   if (differ.length > 0 || theirs.size !== tables.length) {
-    return [
-      ...problems,
-      `The schemas differ (${differ.join(', ') || 'tables are missing here'}): bring both cells to the same release, and run \`truckroll migrate\`.`,
-    ];
+    const what = differ.join(', ') || 'tables are missing here';
+    return [...problems, `The schemas differ (${what}): bring both cells to the same release, and run \`truckroll migrate\`.`];
   }
   const inTheWay = await tablesWith(to.db, companyId);
   if (inTheWay.length > 0)

@@ -65,16 +65,10 @@ async function* batchesOf(source: Queryable, { name, key }: MovedTable, companyI
 }
 
 function explain(error: unknown, { name }: MovedTable): never {
-  if (isUniqueViolation(error)) {
-    throw new Failure(
-      `The other cell already has a row of ${name} with a key of this company: see its PostgreSQL log, and give up with --abort.`,
-      EXIT.refused,
-      error,
-    );
-  }
-  if (error instanceof StatementError && error.sqlState === CHECK_VIOLATION) {
-    throw new Failure(`The other cell has no place for a row of ${name}: see its PostgreSQL log, and give up with --abort.`, EXIT.refused, error);
-  }
+  const remedy = 'see its PostgreSQL log, and give up with --abort.';
+  if (isUniqueViolation(error)) throw new Failure(`The other cell already has a row of ${name} with a key of this company: ${remedy}`, EXIT.refused, error);
+  if (error instanceof StatementError && error.sqlState === CHECK_VIOLATION)
+    throw new Failure(`The other cell has no place for a row of ${name}: ${remedy}`, EXIT.refused, error);
   throw error;
 }
 

@@ -133,7 +133,7 @@ export async function openAtOnce(cell: Cell, id: string): Promise<void> {
   try {
     await open(cell.db, id).catch((error: unknown) => {
       if (!isUnavailable(error)) throw error;
-      return despiteOutage(() => inTransaction(cell, ['begin', `set local lock_timeout = ${OUTAGE_MS}`], (db) => openAlone(db, id)));
+      return despiteOutage(cell.session, () => inTransaction(cell, ['begin', `set local lock_timeout = ${OUTAGE_MS}`], (db) => openAlone(db, id)));
     });
   } catch (error) {
     const what = `The company ${id} still refuses changes in ${cell.title}: ${reasonOf(error)}. Run the command again, which goes on.`;
@@ -145,7 +145,7 @@ export async function openAtOnce(cell: Cell, id: string): Promise<void> {
 async function openAlone(db: Queryable, id: string): Promise<void> {
   await db.query({ text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [nameOf(id)] });
   const state = await stateOf({ db }, id);
-  if (state !== undefined && !isBefore(state.step, 'opening')) throw new Failure('another command has moved it', EXIT.refused);
+  if (state !== undefined && !isBefore(state.step, 'opening')) throw new Failure('the move has gone further than this command knows', EXIT.refused);
   await open(db, id);
 }
 

@@ -16,7 +16,8 @@ export async function giveUp(moving: Moving, state: MoveState | undefined): Prom
   const { session, from, to, id, signal } = moving;
   const arrival = await arrivalOf(from, to, id);
   if (state === undefined && (arrival === undefined || !(await hasCompany(from.db, id)))) throw noMove(id);
-  if (arrival === 'open') throw tooLate(id);
+  if (arrival === 'open')
+    throw new Failure(`The company ${id} is in the other cell already: go on without --abort. The way back is another move.`, EXIT.refused);
   requireNotDeleting(id, state);
   if (arrival === undefined) await requireNothing(to, id);
   await enter(from, id, 'giving up');
@@ -66,9 +67,6 @@ export async function giveUpAlone(session: Session, id: string, loses: boolean):
 }
 
 const noMove = (id: string): Failure => new Failure(`No move of the company ${id} is under way.`, EXIT.refused);
-
-const tooLate = (id: string): Failure =>
-  new Failure(`The company ${id} is in the other cell already: go on without --abort. The way back is another move.`, EXIT.refused);
 
 function requireNotDeleting(id: string, state: MoveState | undefined): void {
   if (state?.step !== 'deleting') return;

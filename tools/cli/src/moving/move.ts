@@ -66,7 +66,7 @@ export async function moveCompany(session: Session, given: string, { to: name, w
   if (options.status) return await withCell('this cell', session, (from) => showState(session, from, id));
   const others = readSettings(session, name);
   try {
-    if (name !== undefined) await requireName(others, name);
+    if (name !== undefined) await requireName(session, others, name);
     await withCell('this cell', session, (from) =>
       withCell('the other cell', others, (to) => run({ session, from, to, id, signal: session.io.signal, closings: 0 }, options)),
     );
@@ -80,7 +80,7 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
   const found = await stateOf(from, id);
   if (found !== undefined && found.other !== to.identity)
     throw new Failure(
-      `The company ${id} is being moved to another cell than ${to.variable} names: correct it. If it is right, its server was replaced: give up with --abort --without-other.`,
+      `The company ${id} is being moved to another cell: give --to as when the move began, or correct ${to.variable}. Only if the server of that cell was replaced, give up with --abort --without-other.`,
       EXIT.refused,
     );
   const arrival = await arrivalOf(from, to, id);
@@ -114,7 +114,7 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
     requireArrival(await arrivalOf(from, to, id), next.needs);
     session.note(`${step}: ${next.says}`);
     step = await next.work(move);
-    // That step is stored while the company can still be opened here.
+    // `close` has stored that one, while the company could still be opened here.
     if (step !== 'opening') await enter(from, id, step);
   }
   if (step === 'moved') requireArrival(await arrivalOf(from, to, id), 'open');
@@ -264,7 +264,7 @@ async function open(move: Move): Promise<MoveStep> {
   await enter(to, id, 'open');
   // Before gateways send requests there. Its services use this database, and one may be away.
   await openAtOnce(to, id);
-  await despiteOutage(() => livesThere(move, move.held === true));
+  await despiteOutage(session, () => livesThere(move, move.held === true), move.signal);
   session.note('the company works in the other cell');
   await endIn(to.session, id);
   await inService(to, 'integrations', (tx) => forgetCallersOf(tx, id));

@@ -1,5 +1,5 @@
 // Where the company lives during a move (docs/adr/0029). Cells without names share no gateways.
-import { endKnownSwitch, endSwitch, halfBegun, type CellCalls } from '../cells/switch.ts';
+import { endKnownSwitch, endSwitch, halfBegun, sayElsewhere, type CellCalls } from '../cells/switch.ts';
 import type { Cell, Moving } from './cells.ts';
 
 type Switched = Pick<Moving, 'from' | 'to' | 'id'>;
@@ -21,7 +21,7 @@ export async function problemsOfNames({ from, to }: Pick<Moving, 'from' | 'to'>)
 /** Before the first row is there: the other cell answers gateways that the company lives here. */
 export async function announce(moving: Switched): Promise<void> {
   const named = await namedOf(moving);
-  if (named) await named.to.calls.switchCompany({ company_id: moving.id, from: named.to.name, to: named.from.name });
+  if (named) await sayElsewhere(moving.id, named.to, named.from.name);
 }
 
 /** What it returns has gateways hold the company's requests, for at most a second, until one of the next two functions ends that. */

@@ -6,7 +6,6 @@ import { reasonOf } from './reasons.ts';
 import { nameOf } from './state.ts';
 
 const READING_TIMEOUT = '10s';
-const ELSEWHERE = 'it leads to another database than DATABASE_URL';
 
 /** Where the other cell's PostgreSQL reads, with which role and password. */
 export function sourceUrl({ session, url }: Pick<Cell, 'session' | 'url'>): string {
@@ -31,7 +30,7 @@ export async function readingFault(to: Cell, companyId: string, url: string, pub
       await to.db.query({ text });
       // It has found no table of a publication that is not there.
       const tables = 'select from pg_subscription_rel r join pg_subscription s on s.oid = r.srsubid where s.subname = $1 limit 1';
-      if ((await to.db.query({ text: tables, values: [name] })).rowCount === 0) fault = ELSEWHERE;
+      if ((await to.db.query({ text: tables, values: [name] })).rowCount === 0) fault = 'it leads to another database than DATABASE_URL';
     } catch (error) {
       fault = reasonOf(error);
     } finally {

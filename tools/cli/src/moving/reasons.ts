@@ -1,7 +1,8 @@
 // Why PostgreSQL refuses something or is away, in words for the operator, and what waits until it is back.
 import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { StatementError, isUnavailable } from '@truckroll/postgres';
-import { retrying } from '@truckroll/process';
+import { backoffMs, pause } from '@truckroll/process';
+import type { Session } from '../session.ts';
 
 interface Cause {
   readonly code?: string;
@@ -53,7 +54,17 @@ export function explained(error: unknown): unknown {
 /** Time in ms for which a company that is closed waits for a server. Then only the next command opens it. */
 export const OUTAGE_MS = 60_000;
 
-const isOutage = (error: unknown): boolean => isUnavailable(error) || (error instanceof Failure && error.exitCode === EXIT.unreachable);
-
-/** Repeats work for which a company is closed, while a server is away. */
-export const despiteOutage = (work: () => Promise<void>): Promise<void> => retrying(work, isOutage, AbortSignal.timeout(OUTAGE_MS));
+/** Repeats work for which a company is closed, while a server is away. Rejects with the last error, or when `stop` is aborted. */
+export async function despiteOutage(session: Session, work: () => Promise<void>, stop?: AbortSignal): Promise<void> {
+  const limit = AbortSignal.timeout(OUTAGE_MS);
+  for (let failures = 1; ; failures++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (limit.aborted || !(isUnavailable(error) || (error instanceof Failure && isUnavailable(error.cause)))) throw error;
+      if (failures === 1) session.note(`the company is closed, and waits up to a minute for a server: ${reasonOf(error)}`);
+    }
+    await pause(backoffMs(failures), stop === undefined ? limit : AbortSignal.any([stop, limit]));
+    stop?.throwIfAborted();
+  }
+}

@@ -11,7 +11,7 @@ export function showPlan(session: Session, id: string, plan: Plan, begins = fals
   const rows = plan.tables.toSorted((a, b) => b.bytes - a.bytes);
   const text = [
     table(rows, { TABLE: (row) => row.table, ROWS: (row) => String(row.rows), BYTES: (row) => String(row.bytes) }, 'The company has no row.'),
-    `${counted(plan.rows, 'row')}, ${plan.bytes.toLocaleString('en')} bytes: about ${duration(plan.seconds)} in which the company works, then a pause: writes are refused for some seconds, and at its end reads wait too.`,
+    `${counted(plan.rows, 'row')}, ${plan.bytes.toLocaleString('en')} bytes: about ${duration(plan.seconds)} in which the company works, then a pause: writes wait or are refused for about a second, and at its end reads wait too.`,
   ].join('\n');
   if (begins) session.note(text);
   else session.print({ company_id: id, ...plan }, `${text}\nNothing stands in the way.`);
@@ -27,7 +27,7 @@ export function report(session: Session, id: string, state: MoveState | undefine
 
 function stepInWords(id: string, { step }: MoveState, open: boolean | null): string {
   if (step === 'moved' && open)
-    return `The company ${id} is in the other cell, but can be changed here, as after a restore of this cell: run this without an option, which freezes it here again.`;
+    return `The company ${id} is in the other cell, but can be changed here, as after a restore of this cell: run the command again without --status, which freezes it here.`;
   if (step === 'moved')
     return `The company ${id} is in the other cell. Here it can be read as it was until you run this with --confirm, which looks whether it is still there, and deletes it here.`;
   const option = { deleting: ' with --confirm', 'giving up': ' with --abort' }[step as string] ?? '';

@@ -18,15 +18,13 @@ export function readSettings(session: Session, to: string | undefined): Session 
   return others[0]!;
 }
 
-type Work = () => unknown;
-
-const worksOf = (session: Session): Work[] => [
+const worksOf = (session: Session): (() => unknown)[] => [
   () => owners.map((owner) => session.database(owner)),
   ...owners.map((owner) => () => session.address(owner)),
   () => session.channel('integrations'),
 ];
 
-function failuresOf(works: readonly Work[]): Failure[] {
+function failuresOf(works: readonly (() => unknown)[]): Failure[] {
   return works.flatMap((work) => {
     try {
       work();
