@@ -15,6 +15,9 @@ export interface DebianPackage {
   readonly otherwise: string;
 }
 
+/** Time in seconds for which apt-get waits for another one that installs. */
+const OTHERS_SECONDS = 300;
+
 /** The command of a system program. Installs it with apt-get when it is missing and this process is root. */
 export async function fromDebian({ title, package: name, commands, otherwise }: DebianPackage, say: Say): Promise<string> {
   const present = await firstThatWorks(commands);
@@ -23,7 +26,9 @@ export async function fromDebian({ title, package: name, commands, otherwise }: 
     say(`${title} is missing: installing it with apt-get …`);
     // RUNLEVEL=1 keeps packages from starting their own servers.
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-    for (const args of [['update'], ['install', '-y', '--no-install-recommends', name]]) await shown('apt-get', ['-q', ...args], env);
+    // Several tests may need it at once: each waits for the others' apt-get.
+    const waits = ['-o', `DPkg::Lock::Timeout=${OTHERS_SECONDS}`];
+    for (const args of [['update'], ['install', '-y', '--no-install-recommends', name]]) await shown('apt-get', ['-q', ...waits, ...args], env);
     const installed = await firstThatWorks(commands);
     if (installed !== undefined) return installed;
   }
