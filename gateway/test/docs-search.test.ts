@@ -10,7 +10,7 @@ test.each([
   ['hmac', /^docs\/verify/],
   ['sdk', /client/],
   ['incremental', /^docs\/sync/],
-  ['sandbox', /test/],
+  ['sandbox', /^docs\/start/],
   ['oauth', /^docs\/sign-in/],
   // Words of a long section's end, of a part of a name, and of a page for operators.
   ['slow disk memory warm', /^docs\/runbook/],

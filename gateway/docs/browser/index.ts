@@ -22,7 +22,6 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   hmac: ['signature'],
   sdk: ['client'],
   incremental: ['sync', 'updated_since'],
-  sandbox: ['test event', 'demo company'],
   oauth: ['openid', 'sign in'],
 };
 
