@@ -8,7 +8,7 @@ import { callerOf, checked } from '../../requests.ts';
 import { auditEndpoint } from '../endpoints/audit.ts';
 import { lockEndpoint } from '../endpoints/store.ts';
 import { notifyDue } from './due-notices.ts';
-import { MOST_AT_ONCE, NOT_A_TEST, countToReplay, replaySome, replayWindow, valuesOf, type WebhookReplay } from './replay.ts';
+import { MOST_AT_ONCE, NOT_A_TEST, anyOf, countToReplay, replaySome, replayWindow, valuesOf, type WebhookReplay } from './replay.ts';
 import { HELD, skipOverdue } from './skip.ts';
 
 /** Queues in order per subject, with a new retry schedule. A large recovery continues in the background; call again for what remains. */
@@ -68,6 +68,7 @@ interface Resumption extends Omit<WebhookReplay, 'delivered'> {
 
 /** Queues the next deliveries of any unfinished resumption. False if there is none, or other replicas are working on all of them. */
 export async function recoverSome(database: Database): Promise<boolean> {
+  if (!(await anyOf(database, 'webhook_recoveries'))) return false;
   return await database.transaction(async (tx) => {
     // Skips locked rows: a change of the endpoint locks it before its recoveries, so waiting could deadlock.
     const { rows } = await tx.query<Resumption>({

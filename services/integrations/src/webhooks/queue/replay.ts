@@ -135,8 +135,15 @@ async function queueMissing(tx: Transaction, replay: WebhookReplay, endpoint: En
 
 const IS_REPLAY = 'endpoint_id = $1 and id = $2';
 
+/** Whether there is work: cheaper than a transaction, which is needed to take it. */
+export async function anyOf(database: Database, table: 'webhook_recoveries' | 'webhook_replays'): Promise<boolean> {
+  const { rows } = await database.query<{ any: boolean }>({ name: `any_of_${table}`, text: `select exists (select from ${table}) as any` });
+  return rows[0]?.any === true;
+}
+
 /** Queues the next window of any unfinished replay. False if there is none, or other replicas are working on all of them. */
 export async function replaySome(database: Database): Promise<boolean> {
+  if (!(await anyOf(database, 'webhook_replays'))) return false;
   return await database.transaction(async (tx) => {
     // Skips locked rows: a change of the endpoint locks it before its replays, so waiting could deadlock.
     const { rows } = await tx.query<WebhookReplay & { id: number }>({
