@@ -151,6 +151,17 @@ test('of all events begins although one of missed events still goes on', async (
   expect(await recover(one, ALL)).toEqual({ queued: 1, remaining: 0 });
 });
 
+test('that release 1.1.0 began goes on, as one of missed events', async () => {
+  const one = await desk.endpoint();
+  const failed = one.event();
+  await desk.fanOut(failed);
+  await desk.sql(`update webhook_deliveries set state = 'FAILED' where endpoint_id = $1`, [one.id]);
+  await desk.sql('delete from webhook_queue');
+  await desk.sql(`insert into webhook_recoveries (endpoint_id, since, until) values ($1, now() - interval '1 minute', now())`, [one.id]);
+  await until('the event to be queued', async () => (await desk.sql('select from webhook_queue where endpoint_id = $1', [one.id])).length === 1);
+  expect(await desk.sql('select from webhook_recoveries where endpoint_id = $1', [one.id])).toEqual([]);
+});
+
 test('ends with its endpoint', async () => {
   const one = await desk.endpoint({ enabled: false });
   await desk.sql(`insert into webhook_replays (endpoint_id, since, until, delivered) values ($1, now(), now(), true)`, [one.id]);

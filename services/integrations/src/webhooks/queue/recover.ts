@@ -66,19 +66,26 @@ interface Resumption extends Omit<WebhookReplay, 'delivered'> {
   skipped_since: number;
 }
 
+/** A recovery of all that was missed, as release 1.1.0 and earlier ones stored it. It is a replay now. */
+interface Older extends Omit<Resumption, 'skipped_since'> {
+  skipped_since: null;
+}
+
 /** Queues the next deliveries of any unfinished resumption. False if there is none, or other replicas are working on all of them. */
 export async function recoverSome(database: Database): Promise<boolean> {
   if (!(await anyOf(database, 'webhook_recoveries'))) return false;
   return await database.transaction(async (tx) => {
     // Skips locked rows: a change of the endpoint locks it before its recoveries, so waiting could deadlock.
-    const { rows } = await tx.query<Resumption>({
+    const { rows } = await tx.query<Resumption | Older>({
       name: 'next_webhook_recovery',
       text: `select e.company_id, r.endpoint_id, r.since, r.until, r.skipped_since from webhook_recoveries r join webhook_endpoints e on e.id = r.endpoint_id
         where ${notFreezing('e.company_id')} order by r.endpoint_id limit 1 for update of r skip locked for share of e skip locked`,
     });
     const [resumption] = rows;
     if (resumption === undefined) return false;
-    if ((await queueSome(tx, resumption)) < MOST_AT_ONCE) {
+    const older = resumption.skipped_since === null;
+    if (older) await insertReplay(tx, { ...resumption, delivered: false });
+    if (older || (await queueSome(tx, resumption)) < MOST_AT_ONCE) {
       await tx.query({
         name: 'end_webhook_recovery',
         text: 'delete from webhook_recoveries where endpoint_id = $1 and since = $2 and until = $3',
