@@ -1,12 +1,20 @@
 // What a job adds to both job reports (decisions §2). Stored in job_facts, because its costs are in a message that SQL cannot read.
 import { resource, sumOfCents } from '@truckroll/contract';
 import { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
-import { arrayOf, binaryArrays, type ArrayType, type Queryable, type Transaction } from '@truckroll/postgres';
+import { arrayOf, binaryArrays, type Queryable, type Transaction } from '@truckroll/postgres';
 import { readSources, sourcesOf, type Sources } from '../financials/sources.ts';
 import { standingOfJob } from './standing.ts';
 import { JOB_SUMS, reportedAt, summandsOf, type JobSum } from '../financials/totals.ts';
 
 const classSpellings = resource('jobs').record.byName.get('job_class')?.enum?.spellings;
+
+/** Values by type. */
+interface Values {
+  uuid: string | null;
+  text: string | null;
+  timestamptz: number;
+  numeric: number | bigint;
+}
 
 /** Column of job_facts → its type. Members are passed as the text of an array, because unnest takes no array of arrays. */
 const COLUMNS = {
@@ -19,10 +27,10 @@ const COLUMNS = {
   standing: 'text',
   members: 'text',
   ...(Object.fromEntries(JOB_SUMS.map((name) => [name, 'numeric'])) as Record<JobSum, 'numeric'>),
-} as const satisfies Record<string, ArrayType>;
+} as const satisfies Record<string, keyof Values>;
 type Column = keyof typeof COLUMNS;
 
-export type JobFact = { id: string } & Record<Column, string | number | bigint | null>;
+export type JobFact = { id: string } & { [Name in Column]: Values[(typeof COLUMNS)[Name]] };
 
 /** From the job's recorded financial. Undefined if the job's costs are not tracked: such a job is in no report. */
 export function jobFactOf(recorded: JobFinancials, { job, invoices, participants }: Sources): JobFact | undefined {
@@ -88,7 +96,13 @@ const NAMES = Object.keys(COLUMNS) as Column[];
 const VALUES = NAMES.map((name) => (name === 'members' ? 'members::uuid[]' : name));
 const PARAMETERS = NAMES.map((name, i) => `$${i + 2}::${COLUMNS[name]}[]`).join(', ');
 const listOf = (alias: string): string => NAMES.map((name) => `${alias}.${name}`).join(', ');
-const arraysOf = (facts: readonly JobFact[]): Buffer[] => NAMES.map((name) => arrayOf(COLUMNS[name], facts.map((fact) => fact[name]) as never));
+const arraysOf = (facts: readonly JobFact[]): Buffer[] =>
+  NAMES.map((name) =>
+    arrayOf(
+      COLUMNS[name],
+      facts.map((fact) => fact[name]),
+    ),
+  );
 
 /** Derives the facts of jobs again after one of their sources has changed, like `refreshRecords` for financials. The company is locked. */
 export async function refreshJobFacts(tx: Transaction, companyId: string, jobs: readonly { readonly id: string }[]): Promise<void> {
