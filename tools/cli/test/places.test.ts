@@ -6,11 +6,10 @@ import { announce, holding, livesThere, problemsOfNames, staysHere } from '../sr
 const company = randomUUID();
 
 /** A cell that has the company's rows and believes that the company lives there. */
-function cellOf(name: string | null) {
-  const notified: unknown[] = [];
+function cellOf(name: string | null, notified: unknown[] = []) {
   const calls = {
     describeCell: async () => ({ cell: name, version: '1.4.0', companies: [company], elsewhere: [], slots: [], moving: [] }),
-    switchCompany: async (request: unknown) => void notified.push(request),
+    switchCompany: async ({ to }: { to?: string }) => void notified.push([name, to]),
   };
   return { notified, cell: { calls: async () => (name === null ? undefined : { name, calls }) } as unknown as Cell };
 }
@@ -33,6 +32,20 @@ test.each([
   expect([source.notified.length, target.notified.length]).toEqual([0, times]);
   const problems = (from === null) === (to === null) ? [] : [expect.stringContaining(`${from === null ? 'this one' : 'the other one'} has no name`)];
   expect(await problemsOfNames({ from: source.cell, to: target.cell })).toEqual(problems);
+});
+
+test('the new cell is switched before the freeze, and serves the company first', async () => {
+  const switched: unknown[] = [];
+  const moving = { from: cellOf('home', switched).cell, to: cellOf('west', switched).cell, id: company };
+  const hold = await holding(moving);
+  expect(switched.splice(0)).toEqual([['west', null]]);
+  await hold();
+  await livesThere(moving, true);
+  expect(switched).toEqual([
+    ['home', null],
+    ['west', 'west'],
+    ['home', 'west'],
+  ]);
 });
 
 test('cells of one name are refused', async () => {
