@@ -7,6 +7,7 @@ import { silentLog } from '@truckroll/telemetry';
 import { until } from '@truckroll/testing/until';
 import { createKafka, type KafkaClient } from '../../packages/outbox/src/index.ts';
 import { readTopic } from '../faults/system/topic.ts';
+import type { Violation } from '../faults/writes/check/violations.ts';
 import { check } from '../faults/writes/checker.ts';
 import type { Attempt, Write } from '../faults/writes/history.ts';
 import { observe, readVisits } from '../faults/writes/observe.ts';
@@ -14,6 +15,7 @@ import type { StoredVisit } from '../faults/writes/observed.ts';
 import { send } from '../faults/writes/sender.ts';
 import { dispatchDesk, type DispatchDesk } from '../support/dispatch.ts';
 import type { System } from '../support/system.ts';
+import { writesLost } from './campaign/check.ts';
 import { numberedEvents } from './campaign/topics.ts';
 import { environment, rowsOf, runMove, startTwoCells, type TwoCells } from './two-cells.ts';
 
@@ -23,11 +25,14 @@ let cells: TwoCells;
 let here: System;
 let there: System;
 let desk: DispatchDesk;
+let home: ReturnType<typeof withKafka>;
+let west: ReturnType<typeof withKafka>;
 
 beforeAll(async () => {
   cells = await startTwoCells('move-fence-runs');
   ({ here, there } = cells);
   desk = await dispatchDesk(here);
+  [home, west] = [withKafka(here), withKafka(there)];
 }, 3 * MINUTES);
 afterAll(() => cells?.stop(), MINUTES);
 
@@ -39,12 +44,11 @@ function withKafka({ database, channel, serviceEnvironment: env }: System) {
 }
 
 /** What the campaign's checker finds in the other cell, and in the topics of both. */
-async function violations(history: readonly Attempt[], before: readonly StoredVisit[]): Promise<string[]> {
-  const [home, west] = [withKafka(here), withKafka(there)];
+async function violations(history: readonly Attempt[], before: readonly StoredVisit[]): Promise<Violation[]> {
   const observed = await observe(west, desk.company, before, [], (topic) =>
     topic === topics.assignments ? readTopic(west.kafka, topic) : numberedEvents({ home, west }, topic),
   );
-  return check(history, observed).violations.map(({ kind }) => kind);
+  return [...check(history, observed).violations];
 }
 
 /** As a gateway sends it that has missed the switch. */
@@ -75,7 +79,7 @@ test(
   async () => {
     const { company, technicians } = desk;
     const { id: visitId } = await desk.visit();
-    const before = await readVisits(withKafka(here), company);
+    const before = await readVisits(home, company);
     const write = (expectedRevision: string, technicianId: string) => ({ kind: 'add', visitId, technicianId, expectedRevision, notify: false }) as const;
     const early = await send({ baseUrl: here.baseUrl, apiKey: company.apiKey }, randomUUID(), write(before[0]!.revision, technicians[0]));
     expect(early.answer).toMatchObject({ status: 201 });
@@ -92,7 +96,7 @@ test(
     const through = await addInFirstCell(late);
     await until('its event to be published', async () => (await rowsOf(here, 'select from scheduling.outbox')).length === 0);
     expect(await move('--confirm')).toMatchObject({ code: 0 });
-    expect(await violations([early, through], before)).toEqual(expect.arrayContaining(['visit-differs-from-events', 'assignment-differs-from-events']));
+    expect(writesLost(await violations([early, through], before))).toBeGreaterThan(0);
   },
   2 * MINUTES,
 );
