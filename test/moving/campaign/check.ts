@@ -25,7 +25,12 @@ export interface Wrong {
 
 export interface Checked {
   readonly wrong: readonly Wrong[];
-  readonly counts: Readonly<Record<string, number>>;
+  readonly counts: Readonly<
+    Record<
+      'writes' | 'writes_lost' | 'events' | 'sequences_broken' | 'webhooks' | 'webhooks_lost' | 'webhooks_repeated' | 'unverified' | 'digests_unequal',
+      number
+    >
+  >;
 }
 
 export interface Checking {

@@ -49,8 +49,8 @@ export interface Load {
   readonly history: Attempt[];
   /** Reads that failed otherwise than by 503, by 429 with Retry-After, or by a lost connection. */
   readonly wrong: string[];
-  /** Ends with the load. `shed`: number of reads that were answered 429, as when caches are cold. */
-  readonly ended: Promise<{ readonly shed: number }>;
+  /** Ends with the load. `shed`: number of reads that were answered 429, as when caches are cold; `reads`: of the others. */
+  readonly ended: Promise<{ readonly reads: number; readonly shed: number }>;
 }
 
 export function startLoad({ baseUrl, world, customer, lives, requests, events, chance, goesOn }: LoadOptions): Load {
@@ -69,7 +69,7 @@ export function startLoad({ baseUrl, world, customer, lives, requests, events, c
     ...Array.from({ length: CLIENTS }, client),
     runStories(systems as never, [customer], { goesOn, atOnce: SYSTEMS, finished: [], pause: () => delay(chance.between(0, 2 * pauseMs)) }),
   ]);
-  const ended = all.then(([{ refused }]) => ({ shed: refused }));
+  const ended = all.then(([{ reads, refused }]) => ({ reads, shed: refused }));
   ended.catch(() => undefined);
   return { history, wrong, ended };
 }

@@ -13,7 +13,7 @@ import { isAcknowledged } from '../../faults/writes/history.ts';
 import { readVisits } from '../../faults/writes/observe.ts';
 import { settled } from '../../faults/writes/run.ts';
 import { makeWorld } from '../../faults/writes/world.ts';
-import { checkAll, type Wrong } from './check.ts';
+import { checkAll, type Checked, type Wrong } from './check.ts';
 import type { Cells } from './cells.ts';
 import { MoveCommand } from './command.ts';
 import { Kills, STEPS, type Step } from './kills.ts';
@@ -32,10 +32,7 @@ export interface CampaignOptions {
   readonly say: Say;
 }
 
-export interface Campaign {
-  readonly wrong: readonly Wrong[];
-  readonly figures: Readonly<Record<string, number>>;
-}
+export type Campaign = Awaited<ReturnType<typeof runCampaign>>;
 
 interface Moved {
   readonly killed: boolean;
@@ -52,7 +49,7 @@ const CALM_MS = 10_000;
 const MOST_MS = 300_000;
 const AGAIN_MS = 500;
 
-export async function runCampaign(cells: Cells, receiver: Receiver, options: CampaignOptions): Promise<Campaign> {
+export async function runCampaign(cells: Cells, receiver: Receiver, options: CampaignOptions) {
   const { moves, records, requests, events, kills, say } = options;
   const { home, west } = cells;
   const { baseUrl } = home;
@@ -112,10 +109,10 @@ export async function runCampaign(cells: Cells, receiver: Receiver, options: Cam
   } finally {
     end.abort();
   }
-  const [{ shed }] = await Promise.all([load.ended, stories, copy.ended]);
+  const [{ reads, shed }] = await Promise.all([load.ended, stories, copy.ended]);
   const probes = { own: await own, neighbours: (await Promise.all(neighbours)).flat(), feeds: (await Promise.all(feeds)).flat() };
   say('  all clients have ended; checking …');
-  const checked =
+  const checked: Pick<Checked, 'wrong'> & { counts: Partial<Checked['counts']> } =
     wrong.length > 0
       ? { wrong: [], counts: {} }
       : await checkAll({ cells, lives, world, before, history: load.history, endpoints, arrivals: receiver.arrivals, copy });
@@ -135,6 +132,7 @@ export async function runCampaign(cells: Cells, receiver: Receiver, options: Cam
       ...neighboursOf(moved, calm, probes),
       ...checked.counts,
       reads_shed: shed,
+      reads_shed_percent: Math.round((10_000 * shed) / (reads + shed)) / 100,
       gone_410: copy.gone,
       clients_busy_ms: busiestMs,
     },
@@ -200,21 +198,23 @@ function stepsOf({ to, said }: Moved): string {
 /** From when the company is closed until what follows its opening in the other cell has ended. */
 const switchOf = ({ steps, from, to }: Moved) => [steps.get('closing') ?? from, steps.get('clearing') ?? to] as const;
 
+type Pauses = { [name in `${'pause' | 'read_pause' | 'gap'}_${'median' | 'worst'}_ms${'' | '_with_kills'}`]?: number };
+
 /** Longest times in ms without an acknowledged write (pause) and without an answered read around the switch, and without a write in the whole move (gap). */
-function pauses(moved: readonly Moved[], history: History, own: readonly Probed[]): Record<string, number> {
+function pauses(moved: readonly Moved[], history: History, own: readonly Probed[]): Pauses {
   const [writes, reads] = [acknowledgedAt(history), own.filter(({ status }) => status === 200).map(({ at }) => at)];
-  const figures: Record<string, number> = {};
-  for (const [suffix, killed] of Object.entries({ '': false, _with_kills: true })) {
-    const ones = moved.filter((one) => one.killed === killed);
+  const figures: Pauses = {};
+  for (const suffix of ['', '_with_kills'] as const) {
+    const ones = moved.filter(({ killed }) => killed === (suffix !== ''));
     if (ones.length === 0) continue;
     const gaps = {
       pause: ones.map((one) => longestGap(writes, ...switchOf(one)).ms),
       read_pause: ones.map((one) => longestGap(reads, ...switchOf(one)).ms),
       gap: ones.map(({ from, to }) => longestGap(writes, from, to).ms),
     };
-    for (const [kind, all] of Object.entries(gaps)) {
-      figures[`${kind}_median_ms${suffix}`] = Math.round(median(all));
-      figures[`${kind}_worst_ms${suffix}`] = Math.round(Math.max(...all));
+    for (const kind of ['pause', 'read_pause', 'gap'] as const) {
+      figures[`${kind}_median_ms${suffix}` as const] = Math.round(median(gaps[kind]));
+      figures[`${kind}_worst_ms${suffix}` as const] = Math.round(Math.max(...gaps[kind]));
     }
   }
   return figures;
@@ -225,19 +225,20 @@ function neighboursOf(
   moved: readonly Moved[],
   calm: { from: number; to: number },
   { neighbours, feeds }: { neighbours: readonly Probed[]; feeds: readonly Probed[] },
-): Record<string, number> {
+) {
   const copying = moved.flatMap(({ killed, steps }) => (killed ? [] : [{ from: steps.get('copying') ?? 0, to: steps.get('following') ?? 0 }]));
   const within = (probes: readonly Probed[], times: readonly { from: number; to: number }[]) =>
     probes.filter(({ at, status }) => status === 200 && times.some(({ from, to }) => from <= at && at <= to));
   const latency = (times: readonly { from: number; to: number }[]) => Math.round(10 * median(within(neighbours, times).map(({ tookMs }) => tookMs))) / 10;
   const lag = (times: readonly { from: number; to: number }[]) => Math.round(Math.max(0, ...within(feeds, times).map(({ lagMs = 0 }) => lagMs)));
   const [before, during] = [latency([calm]), latency(copying)];
-  if (copying.length === 0) return { others_median_ms: before, others_lag_ms: lag([calm]) };
   return {
     others_median_ms: before,
-    others_median_ms_copying: during,
-    others_times_copying: Math.round((100 * during) / before) / 100,
     others_lag_ms: lag([calm]),
-    others_lag_ms_copying: lag(copying),
+    ...(copying.length > 0 && {
+      others_median_ms_copying: during,
+      others_times_copying: Math.round((100 * during) / before) / 100,
+      others_lag_ms_copying: lag(copying),
+    }),
   };
 }
