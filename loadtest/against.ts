@@ -1,5 +1,5 @@
 // npm run bench:against: this checkout compared with another commit, in turn on one machine.
-import { existsSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Problem, runMain } from '@truckroll/local-stack';
@@ -32,7 +32,8 @@ const HELP = `npm run bench:against -- COMMIT ${Object.keys(KINDS).join('|')} [-
 Builds COMMIT in .truckroll/checkouts, loads it and this checkout (or the commit of --now) in turn over HTTP, gRPC and Kafka, and prints
 medians, and how many times as good (fast, cheap) the new side is: above 1 is better. That is the middle of the pairs' ratios, with bounds
 that hold with 95 % confidence each. Exits with 1 if throughput or CPU time per operation is worse for certain: if the upper bound of its
-ratio is below ${LEAST}. With fewer than 5 pairs there are no bounds. receipts sends --rate webhooks a second and compares their latency.
+ratio is below ${LEAST}. With fewer than 5 pairs there are no bounds. receipts sends --rate webhooks a second and shows their latency, for which
+it never fails.
 COMMIT release is the last release, best is the best commit so far (loadtest/records.json). --results writes all figures to a file.
 --quick uses little data and 5 short rounds: for developing only.
 `;
@@ -49,16 +50,20 @@ await runMain(async () => {
     process.stdout.write(HELP);
     return values.help ? 0 : 2;
   }
-  const start = KINDS[kind];
+  const start = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
   if (start === undefined) throw new Problem(`${kind} is not known: give ${Object.keys(KINDS).join(', ')}.`);
   requireWrk();
   const { quick, results } = values;
   const pairs = positive('pairs', values.pairs) ?? (quick ? 5 : 10);
+  if (!Number.isInteger(pairs)) throw new Problem(`--pairs must be a whole number, not ${pairs}.`);
   const size = { quick, pairs, seconds: positive('seconds', values.seconds) ?? (quick ? 1 : 8), rate: positive('rate', values.rate) ?? 150 };
-  if (results !== undefined && !existsSync(dirname(results))) throw new Problem(`--results ${results}: make its folder first.`);
+  if (results !== undefined && !isFolder(dirname(results))) throw new Problem(`--results ${results}: make its folder first.`);
+  if (results !== undefined && isFolder(results)) throw new Problem(`--results ${results} is a folder: name a file in it.`);
+  // Both before the first is checked out, which takes a minute.
+  const commits = [commitOf(commit, kind), values.now === undefined ? undefined : commitOf(values.now, kind)] as const;
   const subjects = {
-    before: checkoutOf(commitOf(commit, kind)),
-    after: values.now === undefined ? thisCheckout() : checkoutOf(commitOf(values.now, kind)),
+    before: checkoutOf(commits[0]),
+    after: commits[1] === undefined ? thisCheckout() : checkoutOf(commits[1]),
   };
   const comparison = await compare(subjects, start, size);
   const { rows, others } = comparison;
@@ -67,3 +72,7 @@ await runMain(async () => {
   if (results !== undefined) writeFileSync(results, `${JSON.stringify({ kind, ...names, pairs, others, rows }, null, 2)}\n`);
   return exitCodeOf(rows.filter(({ judged }) => judged).map(({ ratio }) => ratio));
 });
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}

@@ -41,7 +41,7 @@ export function checkoutOf(commit: string): Subject {
     git('worktree', 'add', '--force', '--detach', folder, commit);
   }
   const { status } = spawnSync(process.execPath, ['scripts/run.mjs', 'generate'], { cwd: folder, stdio: ['ignore', 2, 2] });
-  if (status !== 0) throw new Problem(`${name} could not be built, for the reason above. Its checkout is ${folder}.`);
+  if (status !== 0) throw new Problem(`${name} could not be built, for the reason above: commits before a134d89 do not work. Its checkout is ${folder}.`);
   // A commit is measured with the Node that it ships.
   const shipped = join(folder, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin/node');
   return { name, folder, node: existsSync(shipped) ? shipped : process.execPath };

@@ -100,8 +100,8 @@ export function tableOf(rows: readonly Row[], names: Sides<string>): string {
   return table(
     ['', `before: ${names.before}`, `after: ${names.after}`, 'times as good', 'at least', 'at most', ''],
     rows.map(({ figure, before, after, ratio: { ratio, low, high }, judged }) => {
-      const bounds = [ratio, low, high].map((value) => String(rounded(value)));
-      return [figure, number(before), number(after), ...bounds, judged ? 'judged' : ''];
+      const bounds = high === Infinity ? ['-', '-'] : [low, high].map((value) => String(rounded(value)));
+      return [figure, number(before), number(after), String(rounded(ratio)), ...bounds, judged ? 'judged' : ''];
     }),
   );
 }
