@@ -68,6 +68,8 @@ export async function unfreezeCompany({ database }: Context, request: UnfreezeCo
 export async function refuseFreezing(tx: Queryable, id: string): Promise<void> {
   const { rowCount } = await tx.query({ name: 'is_freezing', text: 'select from frozen_companies where company_id = $1', values: [id] });
   if (rowCount === 0) return;
+  // Only the end of the move unfreezes it then.
+  await refuseMoving(tx, id);
   throw new ApiError('INVALID_REQUEST', 'The company is frozen: run `truckroll company unfreeze` first.', { status: 409 });
 }
 
