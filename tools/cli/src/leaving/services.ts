@@ -56,7 +56,8 @@ export async function askAll<const D extends Definition, T>(
 export function frozenFirst({ id, frozen_at: at }: CompanyAccount): { frozen_at: string | null; first: string } {
   if (at == null) return { frozen_at: null, first: '' };
   const since = formatInstant(at);
-  return { frozen_at: since, first: `The company has been frozen since ${since}, so this would be refused. First run:\n  truckroll company unfreeze ${id}\n` };
+  const first = `The company has been frozen since ${since}, so this would be refused. First run, unless it is being moved:\n  truckroll company unfreeze ${id}\n`;
+  return { frozen_at: since, first };
 }
 
 export const isOver = (works: States<Work | undefined>): works is States<Work> => [...works.values()].every((work) => work?.ended_at != null);

@@ -27,7 +27,8 @@ const CERTIFICATE = /CERT|SIGNATURE|ISSUER/;
 
 /** `variable` names the address. */
 export function notConnected(error: unknown, title: string, variable: string): unknown {
-  if (isUnavailable(error)) return new Failure(`PostgreSQL of ${title} cannot be used: ${reasonOf(error)}. Correct ${variable}.`, EXIT.unreachable, error);
+  if (isUnavailable(error))
+    return new Failure(`PostgreSQL of ${title} cannot be used: ${reasonOf(error)}. Correct ${variable}, unless it is only starting.`, EXIT.unreachable, error);
   if (!CERTIFICATE.test(causeOf(error).code ?? '')) return error;
   const remedy = `Name a file with its authority in NODE_EXTRA_CA_CERTS, or correct sslmode in ${variable}.`;
   return new Failure(`The certificate of PostgreSQL of ${title} is not accepted: ${reasonOf(error)}. ${remedy}`, EXIT.unreachable, error);
