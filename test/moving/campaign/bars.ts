@@ -1,4 +1,4 @@
-// What is asked of a campaign, beside that nothing contradicts.
+// How large the figures of a campaign may be.
 import type { Campaign } from './run.ts';
 
 type Figures = Campaign['figures'];
@@ -22,7 +22,7 @@ export interface Judged {
   readonly missed: number;
 }
 
-/** A figure that was not measured misses its bar, except that of kills when there were to be none. */
+/** A figure that was not measured misses its bar. Only that of moves with kills may be missing, and only if `kills` is 0. */
 export function judge(figures: Partial<Figures>, kills: number): Judged {
   const all = (Object.keys(BARS) as (keyof Figures)[]).map((name) => {
     const [most, found] = [BARS[name]!, figures[name]];
