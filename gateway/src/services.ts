@@ -2,7 +2,7 @@
 import { ApiError, owners, resources, type Operation, type Owner } from '@truckroll/contract';
 import { checkServing, openChannel, type Channel, type ResponseMetadata } from '@truckroll/grpc';
 import { logOutage, retrying } from '@truckroll/process';
-import { isTracing, type Logger, type Metrics } from '@truckroll/telemetry';
+import { isSampled, type Logger, type Metrics } from '@truckroll/telemetry';
 import { batchReads, isBatchable } from './batch-reads.ts';
 import type { GatewayConfig } from './config.ts';
 import type { Exchange } from './http/exchange.ts';
@@ -67,8 +67,8 @@ function connectServices(addresses: Readonly<Record<Owner, string>>, config: Gat
           return channel.call(rpc, request, { requestId, onStart, repeatable, ...(changes ? { onMetadata } : {}) });
         };
         try {
-          // A trace shows each request's own call, so batches are off while tracing.
-          const bytes = await (readTogether === undefined || isTracing() ? alone() : readTogether(request, alone));
+          // A trace shows the request's own call.
+          const bytes = await (readTogether === undefined || isSampled() ? alone() : readTogether(request, alone));
           return under.metadata === undefined ? { bytes } : { bytes, metadata: under.metadata };
         } catch (error) {
           if (under.gone === true) throw new ClientGone();

@@ -5,8 +5,8 @@ import { ApiError, resource, type Operation } from '@truckroll/contract';
 import { GetInvoiceRequest, GetInvoiceResponse, Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { RecordReadServiceService, type BatchGetRecordsRequest, type RecordRead } from '@truckroll/contract/gen/records/v1/record_reads';
 import { createGrpcServer, openChannel, type Channel, type GrpcServer } from '@truckroll/grpc';
-import { createMetrics, silentLog } from '@truckroll/telemetry';
-import { testCaller, testConfig } from '@truckroll/testing';
+import { createMetrics, silentLog, startTracing } from '@truckroll/telemetry';
+import { startCollector, testCaller, testConfig } from '@truckroll/testing';
 import { batchReads, isBatchable, type BatchRead } from '../src/batch-reads.ts';
 import { request, startGateway } from './support/gateway.ts';
 import { invoice } from './support/invoice.ts';
@@ -221,12 +221,39 @@ test('answers details of different companies in one batch as it answers them sep
   }
 });
 
+test('while tracing, a detail has a call of its own if it is sampled, and shares one if it is not', async () => {
+  process.env['OTEL_TRACES_SAMPLER'] = 'parentbased_always_off';
+  const collector = await startCollector();
+  const stop = await startTracing('gateway', { otlpEndpoint: collector.url }, silentLog);
+  const gateway = await startGateway();
+  try {
+    gateway.invoices.data = Array.from({ length: 20 }, () => invoice());
+    await gateway.get(`/v1/invoices/${randomUUID()}`);
+    const traces = gateway.invoices.data.map((_, index) => (index % 2 === 0 ? undefined : randomUUID().replaceAll('-', '')));
+    await pipelined(
+      gateway.url,
+      gateway.invoices.data.map(({ id }, index) => {
+        const trace = traces[index];
+        return { path: `/v1/invoices/${id}`, key: gateway.key, ...(trace === undefined ? {} : { traceparent: `00-${trace}-b7ad6b7169203331-01` }) };
+      }),
+    );
+    expect(gateway.invoices.together).toBeGreaterThan(1);
+  } finally {
+    await gateway.stop();
+    await stop();
+    collector.close();
+    delete process.env['OTEL_TRACES_SAMPLER'];
+  }
+  const calls = collector.spans.filter(({ name }) => name.endsWith('/GetInvoice'));
+  expect(new Set(calls.map(({ traceId }) => traceId)).size).toBe(10);
+});
+
 /** Sends requests in one write, before any is answered. Returns the bodies of their answers. */
-async function pipelined(url: string, requests: readonly { path: string; key: string }[]): Promise<any[]> {
+async function pipelined(url: string, requests: readonly { path: string; key: string; traceparent?: string }[]): Promise<any[]> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  const head = ({ path, key }: (typeof requests)[number], index: number): string =>
-    `GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${key}\r\n${index === requests.length - 1 ? 'Connection: close\r\n' : ''}\r\n`;
+  const head = ({ path, key, traceparent }: (typeof requests)[number], index: number): string =>
+    `GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${key}\r\n${traceparent === undefined ? '' : `traceparent: ${traceparent}\r\n`}${index === requests.length - 1 ? 'Connection: close\r\n' : ''}\r\n`;
   socket.write(requests.map(head).join(''));
   const text = (await socket.toArray()).join('');
   return text

@@ -12,6 +12,7 @@ let spans: CollectedSpan[];
 let gone: string;
 
 beforeAll(async () => {
+  process.env['OTEL_TRACES_SAMPLER'] = 'parentbased_always_on';
   const collector = await startCollector();
   const stop = await startTracing('gateway', { otlpEndpoint: collector.url }, silentLog);
   gateway = await startGateway();

@@ -143,6 +143,7 @@ test('a test event shows the request that created it, and continues the clientâ€
 });
 
 test('with an exporter, the request is one trace of spans, up to the exchange with the receiver; a 409 in it is not an error', async () => {
+  process.env['OTEL_TRACES_SAMPLER'] = 'parentbased_always_on';
   const collector = await startCollector();
   const stop = await startTracing('system', { otlpEndpoint: collector.url }, silentLog);
   const before = receiver.received.length;

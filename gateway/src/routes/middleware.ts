@@ -9,7 +9,7 @@ import {
   ATTR_URL_PATH,
   describeSpan,
   failSpan,
-  isTracing,
+  isSampled,
   onBehalfOf,
   readTraceparent,
   withRemoteSpan,
@@ -72,7 +72,7 @@ export function begin(requestLog: RequestLog, trustsProxy: TrustsProxy, cors: Co
     const span = { [ATTR_HTTP_REQUEST_METHOD]: req.method, [ATTR_URL_PATH]: exchange.path };
     const handle = async (): Promise<void> => {
       next();
-      if (!isTracing()) return;
+      if (!isSampled()) return;
       await new Promise((resolve) => res.once('close', resolve));
       describeSpan({ [ATTR_HTTP_RESPONSE_STATUS_CODE]: res.headersSent ? res.statusCode : 499 });
     };

@@ -7,6 +7,8 @@ import { startEcho } from './echo.ts';
 const requestId = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
+beforeAll(() => void (process.env['OTEL_TRACES_SAMPLER'] = 'parentbased_always_on'));
+
 test('without an endpoint no spans are created, and an existing trace is passed on', async () => {
   const stop = await startTracing('trial', {}, silentLog);
   await withSpan('work', 'INTERNAL', {}, async () => expect(activeTraceparent()).toBeUndefined());

@@ -45,14 +45,16 @@ const ROOTS: Readonly<Record<string, (ratio: number) => Sampler>> = {
   always_off: () => new AlwaysOffSampler(),
   traceidratio: (ratio) => new TraceIdRatioBasedSampler(ratio),
 };
-const DEFAULT_SAMPLER = 'parentbased_always_on';
+const DEFAULT_SAMPLER = 'parentbased_traceidratio';
+/** Share of the traces that begin here: a trace of every request would cost half of the details (docs/explanation/performance.md). */
+const DEFAULT_RATIO = 0.01;
 
 /** Starts sending spans to `url`; returns a function that flushes and stops. */
 export function startSdk(service: string, url: string, log: Logger): () => Promise<void> {
   report(log);
   const provider = new TracerProvider({
     resource: resourceOf(service),
-    sampler: samplerOf(getStringFromEnv('OTEL_TRACES_SAMPLER') ?? DEFAULT_SAMPLER),
+    sampler: samplerOf(getStringFromEnv('OTEL_TRACES_SAMPLER')),
     idGenerator: new IdsOfRequests(),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url }) })],
   });
@@ -81,22 +83,22 @@ function resourceOf(service: string): Resource {
     .merge(detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }));
 }
 
-/** As OpenTelemetry specifies, an unknown value is reported and treated as unset. */
-function samplerOf(name: string): Sampler {
-  const [, parentBased, root = ''] = /^(parentbased_)?(.*)$/.exec(name) ?? [];
+/** As OpenTelemetry specifies, an unknown value is reported and treated as unset, and a ratio that is not given is 1, except for the default. */
+function samplerOf(name: string | undefined): Sampler {
+  const [, parentBased, root = ''] = /^(parentbased_)?(.*)$/.exec(name ?? DEFAULT_SAMPLER) ?? [];
   if (!Object.hasOwn(ROOTS, root)) {
     diag.warn(`OTEL_TRACES_SAMPLER is ${JSON.stringify(name)}, which is none of ${Object.keys(ROOTS).join(', ')}, alone or after parentbased_`);
-    return samplerOf(DEFAULT_SAMPLER);
+    return samplerOf(undefined);
   }
-  const sampler = ROOTS[root]!(root === 'traceidratio' ? ratio() : 1);
+  const sampler = ROOTS[root]!(root === 'traceidratio' ? ratioOr(name === undefined ? DEFAULT_RATIO : 1) : 1);
   return parentBased === undefined ? sampler : new ParentBasedSampler({ root: sampler });
 }
 
-function ratio(): number {
+function ratioOr(unset: number): number {
   const given = getNumberFromEnv('OTEL_TRACES_SAMPLER_ARG');
-  if (given === undefined || (given >= 0 && given <= 1)) return given ?? 1;
-  diag.warn(`OTEL_TRACES_SAMPLER_ARG is ${given}, which is no number from 0 to 1: every trace is sampled`);
-  return 1;
+  if (given === undefined || (given >= 0 && given <= 1)) return given ?? unset;
+  diag.warn(`OTEL_TRACES_SAMPLER_ARG is ${given}, which is no number from 0 to 1: ${unset} is used`);
+  return unset;
 }
 
 /** Sends OpenTelemetry's diagnostics to the log. Repeated messages are logged once, since each failed export batch causes one. */

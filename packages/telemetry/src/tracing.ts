@@ -1,10 +1,10 @@
-import { SpanKind, SpanStatusCode, context, propagation, trace, type Context, type Link, type Span } from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode, TraceFlags, context, propagation, trace, type Context, type Link, type Span, type Tracer } from '@opentelemetry/api';
 import { isFault } from './faults.ts';
 import type { Logger } from './log.ts';
 import { currentRequest } from './request-context.ts';
 
-/** Set at start. While false no spans are created, so disabled tracing costs one branch; ids are still passed on. */
-let enabled = false;
+/** Set at start. While undefined no spans are created, so disabled tracing costs one branch; ids are still passed on. */
+let tracer: Tracer | undefined;
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
@@ -21,20 +21,21 @@ export async function startTracing(service: string, { otlpEndpoint, otlpTracesEn
   if (url === undefined) return async () => undefined;
   const { startSdk } = await import('./tracing-sdk.ts');
   const stop = startSdk(service, url, log);
-  enabled = true;
+  tracer = trace.getTracer('truckroll');
   return async () => {
-    enabled = false;
+    tracer = undefined;
     await stop();
   };
 }
 
-export function isTracing(): boolean {
-  return enabled;
+/** Whether the active span is sampled, so that what it does is to be seen. */
+export function isSampled(): boolean {
+  return tracer !== undefined && trace.getActiveSpan()?.isRecording() === true;
 }
 
 /** Runs work inside a span that ends with it. A rejection marks the span as failed if it is a fault (`isFault`). */
 export function withSpan<T>(name: string, kind: keyof typeof SpanKind, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
-  return enabled ? inSpan(context.active(), name, SpanKind[kind], attributes, [], work) : work();
+  return tracer !== undefined ? inSpan(context.active(), name, SpanKind[kind], attributes, [], work) : work();
 }
 
 /** Like withSpan, as a child of the span that a peer named in these headers (W3C trace context). */
@@ -45,7 +46,7 @@ export function withRemoteSpan<T>(
   attributes: SpanAttributes,
   work: () => Promise<T>,
 ): Promise<T> {
-  return enabled ? inSpan(remote(header), name, SpanKind[kind], attributes, [], work) : work();
+  return tracer !== undefined ? inSpan(remote(header), name, SpanKind[kind], attributes, [], work) : work();
 }
 
 /** Like withSpan, for work on several messages: a child of the only message's span, or linked to the spans of all. */
@@ -56,7 +57,7 @@ export function withBatchSpan<T>(
   attributes: SpanAttributes,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (!enabled) return work();
+  if (tracer === undefined) return work();
   const parents = [...new Set(traceparents)].map((value) => remote((header) => (header === 'traceparent' ? (value ?? undefined) : undefined)));
   const [only] = parents;
   if (traceparents.length === 1 && only !== undefined) return inSpan(only, name, SpanKind[kind], attributes, [], work);
@@ -69,7 +70,7 @@ export function withBatchSpan<T>(
 
 /** Adds attributes to the active span, and renames it, once they are known. */
 export function describeSpan(attributes: SpanAttributes, name?: string): void {
-  if (!enabled) return;
+  if (tracer === undefined) return;
   const span = trace.getActiveSpan();
   span?.setAttributes(attributes);
   if (name !== undefined) span?.updateName(name);
@@ -77,12 +78,12 @@ export function describeSpan(attributes: SpanAttributes, name?: string): void {
 
 /** Marks the active span as failed, for faults that are not thrown. */
 export function failSpan(): void {
-  if (enabled) trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR });
+  if (tracer !== undefined) trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 /** The trace for a peer or an event to continue; undefined if its id can be derived from the request id. */
 export function activeTraceparent(): string | undefined {
-  if (!enabled) return currentRequest()?.traceparent;
+  if (tracer === undefined) return currentRequest()?.traceparent;
   const headers: Record<string, string> = {};
   propagation.inject(context.active(), headers);
   return headers['traceparent'] ?? currentRequest()?.traceparent;
@@ -92,12 +93,20 @@ function remote(header: (name: string) => string | undefined): Context {
   return propagation.extract(context.active(), header, { get: (from, key) => from(key), keys: () => [] });
 }
 
-async function inSpan<T>(parent: Context, name: string, kind: SpanKind, attributes: SpanAttributes, links: Link[], work: () => Promise<T>): Promise<T> {
-  const span: Span = trace.getTracer('truckroll').startSpan(name, { kind, attributes, links }, parent);
+function inSpan<T>(parent: Context, name: string, kind: SpanKind, attributes: SpanAttributes, links: Link[], work: () => Promise<T>): Promise<T> {
+  // No sampler that can be set takes a part of a span that it did not take; only a peer may have had another one.
+  const around = trace.getSpanContext(parent);
+  if (around !== undefined && around.isRemote !== true && (around.traceFlags & TraceFlags.SAMPLED) === 0) return work();
+  const span = tracer!.startSpan(name, { kind, attributes, links }, parent);
+  const within = () => context.with(trace.setSpan(parent, span), work);
+  return span.isRecording() ? recorded(span, within) : within();
+}
+
+async function recorded<T>(span: Span, work: () => Promise<T>): Promise<T> {
   const request = currentRequest();
   if (request !== undefined) span.setAttribute('truckroll.request_id', request.requestId);
   try {
-    return await context.with(trace.setSpan(parent, span), work);
+    return await work();
   } catch (error) {
     if (isFault(error)) span.setStatus({ code: SpanStatusCode.ERROR });
     throw error;
