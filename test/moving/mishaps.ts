@@ -46,12 +46,14 @@ export function losingTheOther(there: System, move: (signal: AbortSignal) => Pro
 }
 
 /** Has both servers end its connections, without Ctrl-C. Another command has its lock then, and until it ends, the company is closed. */
-export function losingBoth(here: System, there: System, company: TestCompany, move: () => Promise<Outcome>): Promise<Outcome> {
-  return whileClosed(there, move, async () => {
+export function losingBoth(here: System, there: System, company: TestCompany, move: (args: readonly string[]) => Promise<Outcome>): Promise<Outcome> {
+  const begin = (): Promise<Outcome> => move([]);
+  return whileClosed(there, begin, async () => {
     await rowsOf(here, END);
     await during(here, `select pg_advisory_xact_lock(hashtextextended('${nameOf(company.id)}', 0))`, async () => {
       await rowsOf(there, END);
       await untilWaiting(here, 'pg_advisory_xact_lock');
+      expect((await move(['--status'])).stdout).toContain('"at_work":true');
       await expect(record(here, company)).rejects.toMatchObject({ status: 503 });
     });
   });

@@ -174,7 +174,7 @@ test(
     const interrupted = await losingTheOther(there, (signal) => move([], { signal }));
     // With webhooks.
     expect(await rowsOf(here, 'select from integrations.frozen_companies')).toEqual([]);
-    const [lost, late] = [await losingBoth(here, there, moving, () => move([])), await losingThis(here, () => move([]))];
+    const [lost, late] = [await losingBoth(here, there, moving, move), await losingThis(here, () => move([]))];
     for (const { words } of [interrupted, lost, late]) expect(words.at(-2)).toContain(OPEN_AGAIN);
     expect([interrupted.code, lost.code, late.code]).toEqual([130, 3, 3]);
     await record(here, moving);

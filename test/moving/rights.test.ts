@@ -266,7 +266,7 @@ test(
     const also = { FROM_DATABASE_URL: as('here', 'truckroll_move', 'wrong') };
     expect(await move([], { also })).toMatchObject({ code: 1, stderr: expect.stringMatching(/cannot read here: .*password authentication failed/) });
     await expect(move([], { dies: 'frozen' })).rejects.toThrow('died');
-    expect(JSON.parse((await move(['--status'])).stdout)).toMatchObject({ step: 'closing', slot: { read: true } });
+    expect(JSON.parse((await move(['--status'])).stdout)).toMatchObject({ step: 'closing', at_work: false, slot: { read: true } });
     expect(await move([], { also })).toMatchObject({ code: 1, stderr: expect.stringMatching(/cannot read here: .*password authentication failed/) });
     // The subscription has the password of before.
     await sql(urls.here, `alter role truckroll_move password 'another'`, 'select pg_terminate_backend(active_pid) from pg_replication_slots');

@@ -18,7 +18,7 @@ import type { Cells } from './cells.ts';
 import { MoveCommand } from './command.ts';
 import { Kills, STEPS, type Step } from './kills.ts';
 import { fill, followFeed, startLoad } from './load.ts';
-import { NOW, longestGap, median, probe, type Probed } from './probe.ts';
+import { NOW, longestGap, median, probe, type Gap, type Probed } from './probe.ts';
 import { chanceOf } from './seeded.ts';
 
 export interface CampaignOptions {
@@ -101,7 +101,7 @@ export async function runCampaign(cells: Cells, receiver: Receiver, options: Cam
       const into = [...one.steps].findLast(([, at]) => at <= pause.from);
       const where = into === undefined ? '' : ` from ${((pause.from - into[1]) / 1000).toFixed(2)} s after "${into[0]}"`;
       say(
-        `  move ${n + 1}, ${from === home ? 'home → west' : 'west → home'}: pause ${Math.round(pause.ms)} ms${where}, clients busy for ${busyMs} ms at once; ${stepsOf(one)}`,
+        `  move ${n + 1}, ${from === home ? 'home → west' : 'west → home'}: pause ${Math.round(pause.ms)} ms${where}${othersIn(load.history, pause)}, clients busy for ${busyMs} ms at once; ${stepsOf(one)}`,
       );
       if (wrong.length > 0) break;
       await Promise.race([delay(2000), load.ended.then(() => Promise.reject(new Error('the load has ended')))]);
@@ -189,6 +189,17 @@ type History = Parameters<typeof checkAll>[0]['history'];
 const acknowledgedAt = (history: History): number[] =>
   history.filter((attempt) => isAcknowledged(attempt) && attempt.answer?.replayed !== true).map(({ endedAt }) => endedAt);
 
+/** What writes were answered within a pause. */
+function othersIn(history: History, { from, ms }: Gap): string {
+  const counts = new Map<string, number>();
+  for (const attempt of history) {
+    if (attempt.endedAt <= from || attempt.endedAt >= from + ms) continue;
+    const kind = attempt.answer === undefined ? 'no answer' : [attempt.answer.status, attempt.answer.code].join(' ').trim();
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return counts.size === 0 ? '' : ` (${[...counts].map(([kind, count]) => `${count} × ${kind}`).join(', ')})`;
+}
+
 /** Seconds of each step, with what was said within the pause. */
 function stepsOf({ to, said }: Moved): string {
   const shown = said.filter(({ line }) => STEPS.some((step) => line.startsWith(`${step}:`)) || IN_THE_PAUSE.some((begin) => line.startsWith(begin)));
@@ -198,9 +209,15 @@ function stepsOf({ to, said }: Moved): string {
 /** From when the company is closed until what follows its opening in the other cell has ended. */
 const switchOf = ({ steps, from, to }: Moved) => [steps.get('closing') ?? from, steps.get('clearing') ?? to] as const;
 
-type Pauses = { [name in `${'pause' | 'read_pause' | 'gap'}_${'median' | 'worst'}_ms${'' | '_with_kills'}`]?: number };
+/** Time in ms from which a change may be refused until the other cell takes it. */
+function closedMs({ steps, said, from }: Moved): number {
+  const open = said.findLast(({ line }) => line.startsWith(IN_THE_PAUSE.at(-1)!))?.at ?? from;
+  return open - (steps.get('closing') ?? open);
+}
 
-/** Longest times in ms without an acknowledged write (pause) and without an answered read around the switch, and without a write in the whole move (gap). */
+type Pauses = { [name in `${'closed' | 'pause' | 'read_pause' | 'gap'}_${'median' | 'worst'}_ms${'' | '_with_kills'}`]?: number };
+
+/** Times in ms for which the company was closed, and longest ones without an acknowledged write (pause) and without an answered read around the switch, and without a write in the whole move (gap). */
 function pauses(moved: readonly Moved[], history: History, own: readonly Probed[]): Pauses {
   const [writes, reads] = [acknowledgedAt(history), own.filter(({ status }) => status === 200).map(({ at }) => at)];
   const figures: Pauses = {};
@@ -208,11 +225,12 @@ function pauses(moved: readonly Moved[], history: History, own: readonly Probed[
     const ones = moved.filter(({ killed }) => killed === (suffix !== ''));
     if (ones.length === 0) continue;
     const gaps = {
+      closed: ones.map(closedMs),
       pause: ones.map((one) => longestGap(writes, ...switchOf(one)).ms),
       read_pause: ones.map((one) => longestGap(reads, ...switchOf(one)).ms),
       gap: ones.map(({ from, to }) => longestGap(writes, from, to).ms),
     };
-    for (const kind of ['pause', 'read_pause', 'gap'] as const) {
+    for (const kind of ['closed', 'pause', 'read_pause', 'gap'] as const) {
       figures[`${kind}_median_ms${suffix}` as const] = Math.round(median(gaps[kind]));
       figures[`${kind}_worst_ms${suffix}` as const] = Math.round(Math.max(...gaps[kind]));
     }

@@ -167,7 +167,7 @@ export function register(program: Command, session: Session): void {
     .argument('<id>', 'id of the company')
     .addHelpText('after', FREEZE_HELP)
     .action(async (id: string) => {
-      const { freezeCompany } = await import('../moving/freeze.ts');
+      const { freezeCompany } = await import('../freeze.ts');
       await freezeCompany(session, id);
     });
 
@@ -177,7 +177,7 @@ export function register(program: Command, session: Session): void {
     .argument('<id>', 'id of the company')
     .addHelpText('after', UNFREEZE_HELP)
     .action(async (id: string) => {
-      const { unfreezeCompany } = await import('../moving/freeze.ts');
+      const { unfreezeCompany } = await import('../freeze.ts');
       await unfreezeCompany(session, id);
     });
 

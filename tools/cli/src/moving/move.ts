@@ -28,7 +28,20 @@ import { hurry, publish, subscribe, unpublish, unsubscribe, untilApplied } from 
 import { report, showPlan } from './report.ts';
 import { readSettings } from './settings.ts';
 import { slotOf } from './slot.ts';
-import { alone, arrivalOf, begin, enter, forget, isBefore, requireArrival, stateOf, type ArrivalState, type MoveState, type MoveStep } from './state.ts';
+import {
+  alone,
+  arrivalOf,
+  begin,
+  enter,
+  forget,
+  isAtWork,
+  isBefore,
+  requireArrival,
+  stateOf,
+  type ArrivalState,
+  type MoveState,
+  type MoveStep,
+} from './state.ts';
 import { carryingOver } from './switch.ts';
 import { hasCompany, tablesOf } from './tables.ts';
 
@@ -63,7 +76,7 @@ export async function moveCompany(session: Session, given: string, { to: name, w
   if (loseChanges && !withoutOther) throw new Failure('Give --lose-changes with --abort --without-other only.', EXIT.usage);
   // Both work without the other cell.
   if (withoutOther) return await giveUpAlone(session, id, loseChanges === true);
-  if (options.status) return await withCell('this cell', session, (from) => showState(session, from, id));
+  if (options.status) return await withCell('this cell', session, async (from) => showState(session, from, id, await isAtWork(from, id)));
   const others = readSettings(session, name);
   try {
     if (name !== undefined) await requireName(session, others, name);
@@ -118,13 +131,13 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
     if (step !== 'opening') await enter(from, id, step);
   }
   if (step === 'moved') requireArrival(await arrivalOf(from, to, id), 'open');
-  await showState(session, from, id);
+  await showState(session, from, id, false);
 }
 
-async function showState(session: Session, from: Cell, id: string): Promise<void> {
+async function showState(session: Session, from: Cell, id: string, atWork: boolean): Promise<void> {
   const state = await stateOf(from, id);
   const here = state !== undefined || (await hasCompany(from.db, id));
-  report(session, id, state, await slotOf(from, id), here ? (await openServices(from, id)).length > 0 : null);
+  report(session, id, state, await slotOf(from, id), here ? (await openServices(from, id)).length > 0 : null, atWork);
 }
 
 interface Work {

@@ -1,4 +1,5 @@
 // Deletes the company's rows of a cell that it leaves, or in which it has not arrived, in batches. Not an erasure: the company may come back.
+import { createProgress } from '@truckroll/integrator-cli/terminal/progress';
 import { append } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/postgres';
 import { SERVICES } from '../restored/renew.ts';
@@ -11,6 +12,8 @@ const BATCH = 1000;
 /** `published`: what its topics of state have of the company is published as removed, as its rows are. */
 export async function removeRows(cell: Cell, companyId: string, published: boolean, signal: AbortSignal): Promise<void> {
   const tables = await tablesOf(cell.db);
+  const progress = createProgress(cell.session.io, `deleting${cell.session.inCell}`, 'rows', cell.session.json);
+  let removed = 0;
   await asReplica(cell, async (batch) => {
     await batch(async (db) => {
       await db.query({
@@ -23,9 +26,10 @@ export async function removeRows(cell: Cell, companyId: string, published: boole
       for (let count = BATCH; count >= BATCH; ) {
         signal.throwIfAborted();
         await batch(async (db) => void (count = await removeSome(db, table, companyId, published)));
+        progress.update((removed += count), 0, undefined);
       }
     }
-  });
+  }).finally(() => progress.end());
 }
 
 /**

@@ -64,6 +64,13 @@ export function requireArrival(arrival: ArrivalState | undefined, least: Arrival
 
 /** Until the connection ends. Throws Failure if another command is at work. */
 export async function alone({ db }: Cell, id: string): Promise<void> {
-  const { rows } = await db.query<{ alone: boolean }>({ text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as alone', values: [nameOf(id)] });
-  if (rows[0]?.alone !== true) throw new Failure(`Another command is moving the company ${id}: wait for its end, or look with --status.`, EXIT.refused);
+  const { rowCount } = await db.query({ text: 'select where pg_try_advisory_lock(hashtextextended($1, 0))', values: [nameOf(id)] });
+  if (rowCount === 0) throw new Failure(`Another command is moving the company ${id}: wait for its end, or look with --status.`, EXIT.refused);
+}
+
+/** Whether a command holds the lock of `alone`. */
+export async function isAtWork({ db }: Cell, id: string): Promise<boolean> {
+  const text = `select from pg_locks where locktype = 'advisory' and objsubid = 1 and database = (select oid from pg_database where datname = current_database())
+    and classid::bigint << 32 | objid::bigint = hashtextextended($1, 0)`;
+  return (await db.query({ text, values: [nameOf(id)] })).rowCount > 0;
 }
