@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { currentRequest, onBehalfOf } from '@truckroll/telemetry';
 import { until } from '@truckroll/testing/until';
 import type { AwaitedChange, FindChangedResponse, FoundChange } from '@truckroll/contract/gen/records/v1/changes';
 import { HeldPolls, type Awaited } from '../src/changes/held-polls.ts';
@@ -13,6 +14,7 @@ const never = (): AbortSignal => new AbortController().signal;
 interface Call {
   owner: string;
   awaited: AwaitedChange[];
+  requestId: string | undefined;
   answer: (changed: FoundChange[], look?: Partial<FindChangedResponse>) => void;
   fail: () => void;
 }
@@ -29,7 +31,13 @@ function held(free = 100): { polls: HeldPolls; calls: Call[]; free: () => number
   };
   const find = (owner: string, awaited: AwaitedChange[]): Promise<FindChangedResponse> => {
     const { promise, resolve, reject } = Promise.withResolvers<FindChangedResponse>();
-    calls.push({ owner, awaited, answer: (changed, look) => resolve({ changed, belows: [], as_of: 5, ...look }), fail: () => reject(new Error('away')) });
+    calls.push({
+      owner,
+      awaited,
+      requestId: currentRequest()?.requestId,
+      answer: (changed, look) => resolve({ changed, belows: [], as_of: 5, ...look }),
+      fail: () => reject(new Error('away')),
+    });
     return promise;
   };
   const polls = new HeldPolls(find, slots);
@@ -50,6 +58,13 @@ test('a poll that begins during a call has its own call at once, and shares the 
   expect(asked()).toEqual([[ACME, OTHER]]);
   await settled();
   expect(asked()).toEqual([[ACME, OTHER]]);
+  polls.release();
+});
+
+test('calls are made on behalf of no poll, since they go on when it has ended', async () => {
+  const { polls, calls } = held();
+  await onBehalfOf({ requestId: ACME, traceparent: undefined }, () => polls.hold(ACME, invoices, MINUTE_MS, never()));
+  expect(calls.map(({ requestId }) => requestId)).toEqual([undefined]);
   polls.release();
 });
 

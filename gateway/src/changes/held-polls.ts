@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '@truckroll/contract';
 import type { AwaitedChange, FindChangedResponse } from '@truckroll/contract/gen/records/v1/changes';
+import { onBehalfOf } from '@truckroll/telemetry';
 import type { PollSlots } from './poll-slots.ts';
 
 /** Pause after a failed call, in ms. */
@@ -107,7 +108,8 @@ export class HeldPolls {
     groups.set(key, group);
     group.polls.set(wake, version);
     const before = group.unchanged;
-    if (!group.asked) void this.#ask(owner, groups, [group]);
+    // For all polls of the group, also when this one has ended.
+    if (!group.asked) onBehalfOf(undefined, () => void this.#ask(owner, groups, [group]));
     return () => {
       group.polls.delete(wake);
       if (group.polls.size === 0) groups.delete(key);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import { Database } from '@truckroll/postgres';
 import { activeTraceparent, createLog, currentRequest, onBehalfOf, silentLog, startTracing, traceIdOf, withBatchSpan, withSpan } from '@truckroll/telemetry';
@@ -6,6 +7,8 @@ import { startEcho } from './echo.ts';
 
 const requestId = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const OTHER = '4bf92f3577b34da6a3ce929d0e0e4736';
+const other = (flags: string) => traceparent.replace(/-.*-/, `-${OTHER}-b7ad6b7169203331-`).replace(/01$/, flags);
 
 beforeAll(() => void (process.env['OTEL_TRACES_SAMPLER'] = 'parentbased_always_on'));
 
@@ -55,7 +58,7 @@ test('spans of a request are in the trace that its log lines name, and only faul
   await failing('defect', new Error('a defect'));
   await failing('away', ApiError.unavailable(new Error('PostgreSQL is away')));
   await withBatchSpan([traceparent], 'one', 'CONSUMER', {}, async () => undefined);
-  await withBatchSpan([traceparent, undefined], 'several', 'CONSUMER', {}, async () => undefined);
+  await withBatchSpan([traceparent, undefined, other('00')], 'several', 'CONSUMER', {}, async () => undefined);
   await stop();
   collector.close();
   const byName = (name: string) => collector.spans.find((span) => span.name === name)!;
@@ -66,7 +69,30 @@ test('spans of a request are in the trace that its log lines name, and only faul
   }
   expect([byName('one').traceId, byName('one').parentSpanId]).toEqual([traceparent.slice(3, 35), traceparent.slice(36, 52)]);
   expect(byName('several').traceId).not.toBe(traceparent.slice(3, 35));
-  expect(byName('several').links).toMatchObject([{ traceId: traceparent.slice(3, 35) }]);
+  expect(byName('several').links).toEqual([expect.objectContaining({ traceId: traceparent.slice(3, 35) })]);
+});
+
+test('work on behalf of a request is in its trace, not in that of the request that started the work, and work on behalf of none is in neither', async () => {
+  const collector = await startCollector();
+  process.env['OTEL_TRACES_SAMPLER'] = 'parentbased_always_off';
+  const stop = await startTracing('trial', { otlpEndpoint: collector.url }, silentLog);
+  const nothing = async () => undefined;
+  const others: unknown[] = [];
+  await onBehalfOf({ requestId, traceparent }, () =>
+    withSpan('starter', 'SERVER', {}, async () => {
+      await onBehalfOf({ requestId: randomUUID(), traceparent: other('01') }, () => withSpan('sampled', 'CLIENT', {}, nothing));
+      await onBehalfOf({ requestId: randomUUID(), traceparent: other('00') }, () => withSpan('not sampled', 'CLIENT', {}, nothing));
+      await onBehalfOf(undefined, () => withSpan('none', 'CLIENT', {}, async () => void others.push(activeTraceparent())));
+    }),
+  );
+  await stop();
+  collector.close();
+  process.env['OTEL_TRACES_SAMPLER'] = 'parentbased_always_on';
+  expect(collector.spans.map(({ name, traceId, parentSpanId }) => [name, traceId, parentSpanId])).toEqual([
+    ['sampled', OTHER, traceparent.slice(36, 52)],
+    ['starter', traceparent.slice(3, 35), traceparent.slice(36, 52)],
+  ]);
+  expect(others).toEqual([expect.stringMatching(/^00-(?!0af76519)[0-9a-f]{32}-[0-9a-f]{16}-00$/)]);
 });
 
 test('one trace leads from the caller over gRPC to the SQL statement', async () => {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { ROOT_CONTEXT, context } from '@opentelemetry/api';
 import { isUuid } from '@truckroll/contract';
 
 /** The client's or operator's request on whose behalf work is done. It is passed on with every call and event that it causes. */
@@ -13,9 +14,12 @@ export interface RequestContext {
 
 const requests = new AsyncLocalStorage<RequestContext | undefined>();
 
-/** Runs work, and everything it awaits or starts, on behalf of a request, or of none if it is undefined. */
+/**
+ * Runs work, and everything it awaits or starts, on behalf of a request, or of none if it is undefined, and outside the span around it: what starts
+ * the work may be another request.
+ */
 export function onBehalfOf<T>(request: RequestContext | undefined, work: () => T): T {
-  return requests.run(request, work);
+  return requests.run(request, () => context.with(ROOT_CONTEXT, work));
 }
 
 /** The request of the surrounding `onBehalfOf`; undefined where there is none, as in background work. */

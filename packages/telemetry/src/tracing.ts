@@ -33,9 +33,14 @@ export function isSampled(): boolean {
   return tracer !== undefined && trace.getActiveSpan()?.isRecording() === true;
 }
 
-/** Runs work inside a span that ends with it. A rejection marks the span as failed if it is a fault (`isFault`). */
+/**
+ * Runs work inside a span that ends with it, a child of the span around it, or of the one that the request came with. A rejection marks the span
+ * as failed if it is a fault (`isFault`).
+ */
 export function withSpan<T>(name: string, kind: keyof typeof SpanKind, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
-  return tracer !== undefined ? inSpan(context.active(), name, SpanKind[kind], attributes, [], work) : work();
+  if (tracer === undefined) return work();
+  const parent = trace.getActiveSpan() === undefined ? parentIn(currentRequest()?.traceparent) : context.active();
+  return inSpan(parent, name, SpanKind[kind], attributes, [], work);
 }
 
 /** Like withSpan, as a child of the span that a peer named in these headers (W3C trace context). */
@@ -49,7 +54,7 @@ export function withRemoteSpan<T>(
   return tracer !== undefined ? inSpan(remote(header), name, SpanKind[kind], attributes, [], work) : work();
 }
 
-/** Like withSpan, for work on several messages: a child of the only message's span, or linked to the spans of all. */
+/** Like withSpan, for work on several messages: a child of the only message's span, or linked to the spans of those that are sampled. */
 export function withBatchSpan<T>(
   traceparents: readonly (string | null | undefined)[],
   name: string,
@@ -58,12 +63,12 @@ export function withBatchSpan<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   if (tracer === undefined) return work();
-  const parents = [...new Set(traceparents)].map((value) => remote((header) => (header === 'traceparent' ? (value ?? undefined) : undefined)));
+  const parents = [...new Set(traceparents)].map(parentIn);
   const [only] = parents;
   if (traceparents.length === 1 && only !== undefined) return inSpan(only, name, SpanKind[kind], attributes, [], work);
   const links = parents.flatMap((parent): Link[] => {
     const of = trace.getSpanContext(parent);
-    return of === undefined ? [] : [{ context: of }];
+    return of === undefined || (of.traceFlags & TraceFlags.SAMPLED) === 0 ? [] : [{ context: of }];
   });
   return inSpan(context.active(), name, SpanKind[kind], attributes, links, work);
 }
@@ -87,6 +92,10 @@ export function activeTraceparent(): string | undefined {
   const headers: Record<string, string> = {};
   propagation.inject(context.active(), headers);
   return headers['traceparent'] ?? currentRequest()?.traceparent;
+}
+
+function parentIn(traceparent: string | null | undefined): Context {
+  return remote((header) => (header === 'traceparent' ? (traceparent ?? undefined) : undefined));
 }
 
 function remote(header: (name: string) => string | undefined): Context {
