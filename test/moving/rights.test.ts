@@ -135,6 +135,16 @@ async function saidWhileItWaits(): Promise<string> {
   return said;
 }
 
+test('PostgreSQL notices within a minute that the machine of the command is lost, and gives up its lock', async () => {
+  const session = { database: () => ({ url: as('here', 'truckroll_migrate') }) };
+  const { db, close } = await openCell('here', session as unknown as Session);
+  const { rows } = await db.query<{ seconds: number }>({
+    text: `select current_setting('tcp_keepalives_idle')::int + current_setting('tcp_keepalives_interval')::int * current_setting('tcp_keepalives_count')::int as seconds`,
+  });
+  await close();
+  expect(rows).toEqual([{ seconds: 40 }]);
+});
+
 const MISSING: readonly (readonly [Side, taken: string, given: string, says: string])[] = [
   ['here', 'alter role truckroll_migrate noreplication', 'alter role truckroll_migrate replication', 'The role of DATABASE_URL may not replicate'],
   [

@@ -209,10 +209,11 @@ function stepsOf({ to, said }: Moved): string {
 /** From when the company is closed until what follows its opening in the other cell has ended. */
 const switchOf = ({ steps, from, to }: Moved) => [steps.get('closing') ?? from, steps.get('clearing') ?? to] as const;
 
-/** Time in ms from which a change may be refused until the other cell takes it. */
-function closedMs({ steps, said, from }: Moved): number {
-  const open = said.findLast(({ line }) => line.startsWith(IN_THE_PAUSE.at(-1)!))?.at ?? from;
-  return open - (steps.get('closing') ?? open);
+/** Time in ms from the last step closing, which first waits for webhooks that are being sent, until the other cell takes changes. */
+function closedMs({ said, to }: Moved): number {
+  const open = said.findLast(({ line }) => line.startsWith(IN_THE_PAUSE.at(-1)!))?.at ?? to;
+  const closed = said.findLast(({ at, line }) => at <= open && line.startsWith('closing:'))?.at ?? open;
+  return open - closed;
 }
 
 type Pauses = { [name in `${'closed' | 'pause' | 'read_pause' | 'gap'}_${'median' | 'worst'}_ms${'' | '_with_kills'}`]?: number };

@@ -41,10 +41,12 @@ export function otherSession(session: Session, to: string | undefined): Session 
   const env = Object.fromEntries(
     Object.entries(session.io.env).flatMap(([name, value]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [])),
   );
-  const missing = NEEDED.filter((name) => !env[name] && !env[`${name}_FILE`]);
-  if (missing.length === 0) return new Session({ ...session.io, env }, prefix);
-  const names = missing.map((name) => prefix + name).join(', ');
-  throw new Failure(`Set ${names}: they say where the other cell is. Without --to they begin with TO_, else with its name.`, EXIT.usage);
+  const missing = NEEDED.filter((name) => !env[name] && !env[`${name}_FILE`]).map((name) => prefix + name);
+  if (missing.length > 0)
+    throw new Failure(`Set ${missing.join(', ')}: they say where the other cell is. Without --to they begin with TO_, else with its name.`, EXIT.usage);
+  const other = new Session({ ...session.io, env }, prefix);
+  other.json = session.json;
+  return other;
 }
 
 /** Throws Failure unless the other session's variables lead to a cell of this name, which is not this one. */
@@ -97,8 +99,8 @@ export async function withCell(title: string, session: Session, work: (cell: Cel
 }
 
 function open({ title, url, variable }: Pick<Cell, 'title' | 'url' | 'variable'>): Promise<DatabaseSession> {
-  // What a slot sends is on the disk.
-  const settings = { synchronous_commit: 'on' };
+  // What a slot sends is on the disk. A machine that is lost gives up the lock of the move within a minute.
+  const settings = { synchronous_commit: 'on', tcp_keepalives_idle: '10', tcp_keepalives_interval: '10', tcp_keepalives_count: '3' };
   return createSession({ url, statementTimeoutMs: 0, applicationName: 'truckroll-move', settings }).catch((error: unknown) => {
     throw notConnected(error, title, variable);
   });

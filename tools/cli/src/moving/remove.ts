@@ -12,7 +12,7 @@ const BATCH = 1000;
 /** `published`: what its topics of state have of the company is published as removed, as its rows are. */
 export async function removeRows(cell: Cell, companyId: string, published: boolean, signal: AbortSignal): Promise<void> {
   const tables = await tablesOf(cell.db);
-  const progress = createProgress(cell.session.io, `deleting${cell.session.inCell}`, 'rows', cell.session.json);
+  const progress = createProgress(cell.session.io, `deleting rows${cell.session.inCell}`, 'rows', cell.session.json);
   let removed = 0;
   await asReplica(cell, async (batch) => {
     await batch(async (db) => {
@@ -26,7 +26,7 @@ export async function removeRows(cell: Cell, companyId: string, published: boole
       for (let count = BATCH; count >= BATCH; ) {
         signal.throwIfAborted();
         await batch(async (db) => void (count = await removeSome(db, table, companyId, published)));
-        progress.update((removed += count), 0, undefined);
+        if (count > 0) progress.update((removed += count), 0, undefined);
       }
     }
   }).finally(() => progress.end());

@@ -27,7 +27,9 @@ export function report(session: Session, id: string, state: MoveState | undefine
   const progress = { step: state?.step ?? null, at_work: atWork, ...(state && { began_at: formatInstant(state.began_at) }) };
   const fields = { company_id: id, ...progress, open_here: open, slot: slot ?? null };
   const needed = state !== undefined && isBefore(state.step, 'moved');
-  const words = state ? `${stepInWords(id, state, open, atWork)} It began at ${formatInstant(state.began_at)}.` : `No move of the company ${id} is under way.`;
+  const words = state
+    ? `${stepInWords(id, state, open, atWork)} It began at ${formatInstant(state.began_at)}.`
+    : `No move of the company ${id} is under way${atWork ? ', but a command is about to begin one' : ''}.`;
   session.print(fields, [words, ...(slot === undefined ? [] : [inWords(slot, needed)])].join('\n'));
 }
 
