@@ -1,6 +1,7 @@
 // Finds companies in which something has changed. All callers together cause at most four statements a second.
 import type { AwaitedChange, FindChangedRequest, FindChangedResponse } from '@truckroll/contract/gen/records/v1/changes';
 import type { Database } from '@truckroll/postgres';
+import { onBehalfOf } from '@truckroll/telemetry';
 import type { ChangeClock } from './clock.ts';
 import type { OwnedKind } from './kinds.ts';
 import { SHIFT_COLUMNS, lowestOf, type MaybeShift } from './moment.ts';
@@ -33,7 +34,8 @@ export class ChangeWatch {
 
   find({ awaited }: FindChangedRequest): Promise<FindChangedResponse> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ awaited, resolve, reject }) === 1) setTimeout(() => void this.#look(), EVERY_MS);
+      // On behalf of no call, because one look answers all of them.
+      if (this.#waiting.push({ awaited, resolve, reject }) === 1) onBehalfOf(undefined, () => setTimeout(() => void this.#look(), EVERY_MS));
     });
   }
 

@@ -1,3 +1,4 @@
+import { onBehalfOf } from '@truckroll/telemetry';
 import type { BackgroundPart } from './component.ts';
 
 /** Runs work periodically and on demand, never concurrently: the interval starts when the work ends. A demand during a round gets a round after it. */
@@ -53,7 +54,8 @@ export class PeriodicTask {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#demanded = false;
-      this.#running = this.#run(this.#stopping.signal).finally(() => {
+      // Also if a request has asked for it: the work serves others too.
+      this.#running = onBehalfOf(undefined, () => this.#run(this.#stopping.signal)).finally(() => {
         this.#running = undefined;
         const restMs = this.#demanded ? 0 : this.#everyMs;
         this.#after(this.#failures > 0 ? this.#againMs : restMs);

@@ -1,3 +1,4 @@
+import { currentRequest, onBehalfOf } from '@truckroll/telemetry';
 import { PeriodicTask } from '../src/index.ts';
 
 afterEach(() => jest.useRealTimers());
@@ -20,6 +21,14 @@ function steered(everyMs = 0, againMs = everyMs) {
   const next = (): Promise<void> => new Promise((resolve) => (began = resolve));
   return { task, rounds, failures, next };
 }
+
+test('runs on behalf of no request, also if one asked for it', async () => {
+  const seen = Promise.withResolvers<unknown>();
+  const task = new PeriodicTask(0, async () => seen.resolve(currentRequest()));
+  onBehalfOf({ requestId: '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11', traceparent: undefined }, () => task.start());
+  expect(await seen.promise).toBeUndefined();
+  await task.stop();
+});
 
 test('runs again after a failure, and counts failures in a row', async () => {
   const { task, rounds, failures, next } = steered();

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { DiagLogLevel, context, diag, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { W3CTraceContextPropagator, getNumberFromEnv, getStringFromEnv } from '@opentelemetry/core';
+import { W3CTraceContextPropagator, getStringFromEnv } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
   defaultResource,
@@ -25,7 +25,7 @@ import {
 import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_NAMESPACE, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
 import { readBuild } from './build.ts';
 import type { Logger } from './log.ts';
-import { currentRequest, traceIdOf } from './request-context.ts';
+import { currentRequest, onBehalfOf, traceIdOf } from './request-context.ts';
 
 /** Starts a request's trace with the id that its log lines contain. */
 class IdsOfRequests extends RandomIdGenerator {
@@ -46,7 +46,7 @@ const ROOTS: Readonly<Record<string, (ratio: number) => Sampler>> = {
   traceidratio: (ratio) => new TraceIdRatioBasedSampler(ratio),
 };
 const DEFAULT_SAMPLER = 'parentbased_traceidratio';
-/** Share of the traces that begin here: a trace of every request would cost half of the details (docs/explanation/performance.md). */
+/** Share of the traces that begin here: a trace of every request would cost three fifths of the details (docs/explanation/performance.md). */
 const DEFAULT_RATIO = 0.01;
 
 /** Starts sending spans to `url`; returns a function that flushes and stops. */
@@ -94,18 +94,21 @@ function samplerOf(name: string | undefined): Sampler {
   return parentBased === undefined ? sampler : new ParentBasedSampler({ root: sampler });
 }
 
+/** A ratio that is none is not 1, unlike one that is not given: a mistake must not trace every request. */
 function ratioOr(unset: number): number {
-  const given = getNumberFromEnv('OTEL_TRACES_SAMPLER_ARG');
-  if (given === undefined || (given >= 0 && given <= 1)) return given ?? unset;
-  diag.warn(`OTEL_TRACES_SAMPLER_ARG is ${given}, which is no number from 0 to 1: ${unset} is used`);
-  return unset;
+  const given = getStringFromEnv('OTEL_TRACES_SAMPLER_ARG');
+  if (given === undefined) return unset;
+  const ratio = Number(given);
+  if (ratio >= 0 && ratio <= 1) return ratio;
+  diag.warn(`OTEL_TRACES_SAMPLER_ARG is ${given}, which is no number from 0 to 1: ${DEFAULT_RATIO} is used`);
+  return DEFAULT_RATIO;
 }
 
-/** Sends OpenTelemetry's diagnostics to the log. Repeated messages are logged once, since each failed export batch causes one. */
+/** Sends OpenTelemetry's diagnostics to the log, with the ids of no request. Repeated messages are logged once, since each failed export batch causes one. */
 function report(log: Logger): void {
   let last = '';
   const warn = (message: string): void => {
-    if (message !== last) log.warn({ detail: message }, 'OpenTelemetry reports a problem');
+    if (message !== last) onBehalfOf(undefined, () => log.warn({ detail: message }, 'OpenTelemetry reports a problem'));
     last = message;
   };
   const quiet = (): void => undefined;

@@ -77,8 +77,10 @@ export function withBatchSpan<T>(
 export function describeSpan(attributes: SpanAttributes, name?: string): void {
   if (tracer === undefined) return;
   const span = trace.getActiveSpan();
-  span?.setAttributes(attributes);
-  if (name !== undefined) span?.updateName(name);
+  // It has ended if the client closed the connection meanwhile.
+  if (span?.isRecording() !== true) return;
+  span.setAttributes(attributes);
+  if (name !== undefined) span.updateName(name);
 }
 
 /** Marks the active span as failed, for faults that are not thrown. */

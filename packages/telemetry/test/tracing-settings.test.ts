@@ -111,12 +111,15 @@ describe('a sampler', () => {
 
   test.each([
     [{ OTEL_TRACES_SAMPLER: 'sometimes' }, /OTEL_TRACES_SAMPLER is "sometimes", which is none of always_on, always_off, traceidratio/, ['two per mille']],
-    [
-      { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '50' },
-      /OTEL_TRACES_SAMPLER_ARG is 50, which is no number from 0 to 1: 1 is used/,
-      ['two per mille', 'quarter', 'three quarters'],
-    ],
-  ])('that is unknown counts as unset, and the log says so: %j', async (environment, detail, sent) => {
+    ...['50', '0,01', 'half'].map(
+      (given) =>
+        [
+          { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: given },
+          new RegExp(`OTEL_TRACES_SAMPLER_ARG is ${given}, which is no number from 0 to 1: 0.01 is used`),
+          ['two per mille'],
+        ] as const,
+    ),
+  ] as const)('that is unknown is replaced by the default, and the log says so: %j', async (environment, detail, sent) => {
     const lines: string[] = [];
     await traced(environment, spans, createLog('trial', 'warn', { write: (line) => lines.push((JSON.parse(line) as { detail: string }).detail) }));
     expect(lines).toEqual([expect.stringMatching(detail)]);
