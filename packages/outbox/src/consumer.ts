@@ -113,12 +113,15 @@ export class Consumer implements BackgroundPart {
         retry: { initialRetryTime: 100, maxRetryTime: 1000, retries: 8, restartOnFailure: async () => false },
       });
       const watched = watch(consumer);
+      const ended = new AbortController();
       consumer.on(consumer.events.GROUP_JOIN, ({ payload: { memberAssignment } }) => {
         failures = 0;
         this.#reached = new Map();
         const { storedOffsets } = this.#options;
         if (storedOffsets === undefined) return;
-        const sought = this.#dropBacklog().then(() => this.#seek(consumer, memberAssignment, storedOffsets));
+        const sought = this.#dropBacklog().then(() =>
+          this.#seek(consumer, memberAssignment, storedOffsets, AbortSignal.any([this.#stopping.signal, ended.signal])),
+        );
         this.#sought = sought;
         void sought.then(() => {
           if (this.#sought === sought) this.#sought = undefined;
@@ -138,6 +141,7 @@ export class Consumer implements BackgroundPart {
           await pause(backoffMs(failures), this.#stopping.signal);
         }
       } finally {
+        ended.abort();
         watched.stop();
         await this.#backlog.drop(new Error('the consumer has ended'));
         await this.#commitNow();
@@ -160,15 +164,15 @@ export class Consumer implements BackgroundPart {
     });
   }
 
-  /** Moves the consumer to the stored offsets. Never rejects: retries until it succeeds or the consumer stops. */
-  async #seek(consumer: KafkaConsumer, assigned: Readonly<Record<string, readonly number[]>>, storedOffsets: StoredOffsets): Promise<void> {
+  /** Moves the consumer to the stored offsets. Never rejects: retries until it succeeds or the consumer has ended, also when it is begun anew. */
+  async #seek(consumer: KafkaConsumer, assigned: Readonly<Record<string, readonly number[]>>, storedOffsets: StoredOffsets, ended: AbortSignal): Promise<void> {
     const { kafka, log, group } = this.#options;
     const failed = (error: unknown, failures: number): boolean => {
       logOutage(log, 'stored offsets could not be read; trying again', failures, error, { group });
       return true;
     };
-    const offsetOf = await retrying(storedOffsets, failed, this.#stopping.signal).catch(() => undefined);
-    if (this.#stopping.signal.aborted) return;
+    const offsetOf = await retrying(storedOffsets, failed, ended).catch(() => undefined);
+    if (ended.aborted) return;
     // Also if no message comes: the member before may have stored offsets without committing them.
     this.#commit ??= (all) => consumer.commitOffsets(all.flatMap(({ topic, partitions }) => partitions.map((each) => ({ topic, ...each }))));
     for (const [topic, partitions] of Object.entries(assigned)) {
