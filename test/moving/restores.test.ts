@@ -45,6 +45,19 @@ beforeAll(async () => {
 afterAll(() => cells?.stop(), MINUTES);
 
 test(
+  'does not close the company before every service of the other cell answers',
+  async () => {
+    await expect(move([], 'following')).rejects.toThrow(Died);
+    await there.stopService('billing');
+    await expect(move([], 'billing of the other cell waits')).rejects.toThrow(Died);
+    expect(await rowsOf(here, 'select from integrations.frozen_companies')).toEqual([]);
+    await there.startService('billing');
+    expect(await move(['--abort'])).toMatchObject({ code: 0 });
+  },
+  2 * MINUTES,
+);
+
+test(
   'goes on here if the other cell is gone after it took the company over, and removes what it finds there when that is back',
   async () => {
     await expect(move([], 'clearing')).rejects.toThrow(Died);
@@ -99,6 +112,7 @@ test(
     await rowsOf(here, inKeeping!.replace('<identity of the cell that serves it>', west!['identity']));
     await rowsOf(there, inServing!.replace('<identity of the cell that has kept rows>', home!['identity']));
     const { 'scheduling.accounts': accounts } = await counts(there, moving);
+    expect((await runMove([moving.id, '--status'], environment(there, ''))).stdout).toContain('"arrives":true');
     expect(await move(['--confirm'])).toMatchObject({ code: 0 });
     expect([await tracesIn(here, there), await counts(here, moving)]).toEqual([[], {}]);
     expect(await counts(there, moving)).toMatchObject({ 'scheduling.accounts': accounts });
@@ -106,6 +120,8 @@ test(
     await rowsOf(here, `insert into integrations.moves (company_id, arrives, other, step) values ($1, false, $2, 'deleting')`, moving.id, west!['identity']);
     expect(await move(['--confirm'])).toMatchObject({ code: 0 });
     expect(await tracesIn(here, there)).toEqual([]);
+    // As by a job that was not notified of its success.
+    expect(await move(['--confirm'])).toMatchObject({ code: 0, stdout: expect.stringContaining('"deleted_here":true') });
   },
   2 * MINUTES,
 );

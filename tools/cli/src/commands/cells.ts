@@ -169,7 +169,10 @@ function contradictions(cells: readonly Cell[]): string[] {
   );
   if (said.length < cells.length) return several;
   const lost = new Set(said.flatMap(({ elsewhere }) => elsewhere.flatMap(({ company_id: id }) => (homes.has(id) ? [] : id))));
-  return [...several, ...[...lost].map((id) => `The company ${id} is served by no cell.`)];
+  return [
+    ...several,
+    ...[...lost].map((id) => `The company ${id} is served by no cell: if a move of it was interrupted, run \`truckroll company move\` again.`),
+  ];
 }
 
 /** Slots that no move needs, for which PostgreSQL keeps WAL until its disk is full. */

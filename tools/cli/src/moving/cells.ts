@@ -134,6 +134,19 @@ export async function asReplica<T>(cell: Cell, work: (batch: (change: (db: Query
   }
 }
 
+/** Runs these at once. If one fails, it fails when the others have ended, which they then do. */
+export async function together(until: AbortSignal, works: readonly ((signal: AbortSignal) => Promise<void>)[]): Promise<void> {
+  const ended = new AbortController();
+  const signal = AbortSignal.any([until, ended.signal]);
+  const all = works.map((work) => work(signal));
+  try {
+    await Promise.all(all);
+  } finally {
+    ended.abort();
+    await Promise.allSettled(all);
+  }
+}
+
 /** The services that accept changes of the company in this database. */
 export async function openServices({ db }: Cell, companyId: string): Promise<Owner[]> {
   const text = owners

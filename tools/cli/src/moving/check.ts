@@ -11,6 +11,7 @@ import { problemsOfDeadLetters } from './dead-letters.ts';
 import { problemsOfNames } from './places.ts';
 import { cannotRead, trialFault } from './reading.ts';
 import { named, problemsOfRights } from './rights.ts';
+import { isArriving } from './state.ts';
 import { sizeOf, tablesOf, tablesWith, type SizeOfRows } from './tables.ts';
 
 export interface Plan {
@@ -56,8 +57,8 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
   const problems: string[] = [];
   for (const { session } of [from, to])
     await askAll(session, FreezeServiceService, 'move companies', (service) => service.getFreeze({ company_id: companyId }));
-  const arrived = await from.db.query({ text: 'select from integrations.moves where company_id = $1 and arrives', values: [companyId] });
-  if (arrived.rowCount > 0) problems.push('The move that brought the company here has not ended: run it again with --confirm first, in the cell that it left.');
+  if (await isArriving(from, companyId))
+    return ['The move that brought the company here has not ended: run it again with --confirm first, in the cell that it left.'];
   problems.push(...(await problemsOfDeadLetters(from, companyId)));
   const { rows: moves } = await to.db.query<{ other: string }>({ text: 'select other from integrations.moves where company_id = $1', values: [companyId] });
   if (moves.some(({ other }) => other !== from.identity)) problems.push('The company is being moved already, between the other cell and a third one.');
@@ -76,7 +77,7 @@ async function problemsOf(from: Cell, to: Cell, companyId: string): Promise<stri
         'If it has kept them since `truckroll cells settle`, see "What a cell has kept" in docs/how-to/move-a-company.md.',
     );
   for (const cell of [from, to]) problems.push(...(await problemsOfFeed(cell)), ...(await problemsOfTransactions(cell)));
-  return [...problems, ...(await problemsOfUsers(from, to, companyId)), ...(await problemsOfSource(from)), ...(await problemsOfTarget(to))];
+  return [...problems, ...(await problemsOfUsers(from, to, companyId)), ...(await problemsOfServers(from, to))];
 }
 
 /** A subject names one user of a cell, whatever the company. */
@@ -113,25 +114,22 @@ async function problemsOfFeed({ title, db }: Cell): Promise<string[]> {
   return problems;
 }
 
-async function problemsOfSource({ db }: Cell): Promise<string[]> {
-  const { rows } = await db.query<{ wal: string; slots: number; senders: number }>({
+async function problemsOfServers(from: Cell, to: Cell): Promise<string[]> {
+  const { rows } = await from.db.query<{ wal: string; slots: number; senders: number }>({
     text: `select current_setting('wal_level') as wal,
         current_setting('max_replication_slots')::int - (select count(*) from pg_replication_slots) as slots,
         current_setting('max_wal_senders')::int - (select count(*) from pg_stat_replication) as senders`,
+  });
+  const { rows: theirs } = await to.db.query<{ workers: number }>({
+    text: `select current_setting('max_logical_replication_workers')::int - (select count(*) from pg_stat_subscription where pid is not null) as workers`,
   });
   const { wal, slots, senders } = rows[0]!;
   return named([
     [wal !== 'logical', `PostgreSQL here has wal_level = ${wal}: set it to logical, and restart it.`],
     [slots < 1, 'PostgreSQL here has no free replication slot: raise max_replication_slots.'],
     [senders < 2, 'PostgreSQL here has no two free WAL senders: raise max_wal_senders.'],
+    [theirs[0]!.workers < 1, "The other cell's PostgreSQL has no free worker: raise max_logical_replication_workers."],
   ]);
-}
-
-async function problemsOfTarget({ db }: Cell): Promise<string[]> {
-  const { rows } = await db.query<{ workers: number }>({
-    text: `select current_setting('max_logical_replication_workers')::int - (select count(*) from pg_stat_subscription where pid is not null) as workers`,
-  });
-  return named([[rows[0]!.workers < 1, "The other cell's PostgreSQL has no free worker: raise max_logical_replication_workers."]]);
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

@@ -7,7 +7,7 @@ import { EXIT, Failure } from '@truckroll/integrator-cli/terminal/failure';
 import { isUnavailable, type Queryable } from '@truckroll/postgres';
 import { backoffMs, pause } from '@truckroll/process';
 import type { Session } from '../session.ts';
-import { inTransaction, type Cell } from './cells.ts';
+import { inTransaction, together, type Cell } from './cells.ts';
 import { OUTAGE_MS, despiteOutage, reasonOf } from './reasons.ts';
 import { isBefore, nameOf, stateOf } from './state.ts';
 
@@ -65,6 +65,12 @@ export async function closeIn(session: Session, id: string, until = session.io.s
     },
     (signal) => close(session, id, 'integrations', signal),
   ]);
+}
+
+/** Waits for every service of the cell: one that is away or hangs would keep the company waiting. */
+export async function allAnswer({ session }: Cell, id: string): Promise<void> {
+  const ask = async (service: Calls, { signal }: CallOptions) => void (await service.getFreeze({ company_id: id }, { signal, deadlineMs: SAY_MS }));
+  for (const owner of ORDER) await repeat(session, owner, ask);
 }
 
 function close(session: Session, id: string, owner: Owner, signal: AbortSignal): Promise<void> {
@@ -153,19 +159,6 @@ export async function removeFencesIn(session: Session, id: string): Promise<read
     });
   }
   return left;
-}
-
-/** Runs these at once. If one fails, it fails when the others have ended, which they then do. */
-export async function together(until: AbortSignal, works: readonly ((signal: AbortSignal) => Promise<void>)[]): Promise<void> {
-  const ended = new AbortController();
-  const signal = AbortSignal.any([until, ended.signal]);
-  const all = works.map((work) => work(signal));
-  try {
-    await Promise.all(all);
-  } finally {
-    ended.abort();
-    await Promise.allSettled(all);
-  }
 }
 
 type Calls = Callers<typeof FreezeServiceService>;

@@ -12,36 +12,22 @@ import { pause } from '@truckroll/process';
 import { publishNamesOf, publishRecordsOf as publishScheduling } from '@truckroll/scheduling/restored';
 import { companyIdOf } from '../company-id.ts';
 import type { Session } from '../session.ts';
-import { openServices, requireName, requireSameDatabase, withCell, type Cell, type Moving } from './cells.ts';
+import { openServices, requireName, requireSameDatabase, together, withCell, type Cell, type Moving } from './cells.ts';
 import { check } from './check.ts';
 import { addMissingEntries, unequalIn, type Unequal } from './compare.ts';
 import { analyzeGrown, copyRows, makeDaysOf } from './copy.ts';
 import { problemsOfDeadLetters } from './dead-letters.ts';
 import { feedArrives, feedHasArrived, feedLeaves, shiftFeed } from './feed.ts';
-import { acceptIn, beginIn, closeIn, endIn, freezeIn, openAtOnce, prepareIn, removeFencesIn, together, unfreezeIn, untilTrailIsComplete } from './freeze.ts';
+import { acceptIn, allAnswer, beginIn, closeIn, endIn, freezeIn, openAtOnce, prepareIn, removeFencesIn, unfreezeIn, untilTrailIsComplete } from './freeze.ts';
 import { giveUp, giveUpAlone, unknownMove } from './give-up.ts';
 import { announce, forgetPlace, holding, livesThere, staysHere, staysHereAlone } from './places.ts';
 import { removeRows } from './remove.ts';
 import { sourceUrl } from './reading.ts';
 import { despiteOutage } from './reasons.ts';
 import { hurry, publish, subscribe, unpublish, unsubscribe, untilApplied } from './replicate.ts';
-import { report, showPlan } from './report.ts';
+import { showPlan, showState } from './report.ts';
 import { readSettings } from './settings.ts';
-import { slotOf } from './slot.ts';
-import {
-  alone,
-  arrivalOf,
-  begin,
-  enter,
-  forget,
-  isAtWork,
-  isBefore,
-  requireArrival,
-  stateOf,
-  type ArrivalState,
-  type MoveState,
-  type MoveStep,
-} from './state.ts';
+import { alone, arrivalOf, begin, enter, forget, isBefore, requireArrival, stateOf, type ArrivalState, type MoveState, type MoveStep } from './state.ts';
 import { carryingOver } from './switch.ts';
 import { hasCompany, tablesOf } from './tables.ts';
 
@@ -76,7 +62,7 @@ export async function moveCompany(session: Session, given: string, { to: name, w
   if (loseChanges && !withoutOther) throw new Failure('Give --lose-changes with --abort --without-other only.', EXIT.usage);
   // Both work without the other cell.
   if (withoutOther) return await giveUpAlone(session, id, loseChanges === true);
-  if (options.status) return await withCell('this cell', session, async (from) => showState(session, from, id, await isAtWork(from, id)));
+  if (options.status) return await withCell('this cell', session, (from) => showState(session, from, id));
   const others = readSettings(session, name);
   try {
     if (name !== undefined) await requireName(session, others, name);
@@ -131,13 +117,7 @@ async function run(move: Move, options: MoveOptions): Promise<void> {
     if (step !== 'opening') await enter(from, id, step);
   }
   if (step === 'moved') requireArrival(await arrivalOf(from, to, id), 'open');
-  await showState(session, from, id, false);
-}
-
-async function showState(session: Session, from: Cell, id: string, atWork: boolean): Promise<void> {
-  const state = await stateOf(from, id);
-  const here = state !== undefined || (await hasCompany(from.db, id));
-  report(session, id, state, await slotOf(from, id), here ? (await openServices(from, id)).length > 0 : null, atWork);
+  await showState(session, from, id, true);
 }
 
 interface Work {
@@ -216,6 +196,7 @@ async function compare(move: Move): Promise<Unequal> {
 async function close(move: Move): Promise<MoveStep> {
   const { session, from, to, id, signal } = move;
   await enter(to, id, 'arriving');
+  await allAnswer(to, id);
   const [hold, carryOver] = [await holding(move), await carryingOver(from, to, id)];
   const mostMs = PAUSE_MS * 2 ** move.closings++;
   let limit = signal;
@@ -327,6 +308,8 @@ async function clear({ from, to, id, signal }: Move): Promise<MoveStep> {
 async function remove(move: Move, state: MoveState | undefined): Promise<void> {
   const { session, from, to, id, signal } = move;
   if (state?.step !== 'moved' && state?.step !== 'deleting') {
+    if (state === undefined && !(await hasCompany(from.db, id)) && (await hasCompany(to.db, id)))
+      return session.print({ company_id: id, deleted_here: true }, `Nothing of the company ${id} is left here: it is in the other cell.`);
     throw new Failure(
       `The company ${id} has not been moved: ${state === undefined ? 'no move of it is under way' : 'run the command without --confirm first'}.`,
       EXIT.refused,

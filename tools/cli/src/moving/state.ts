@@ -52,6 +52,11 @@ export async function arrivalOf(from: Cell, to: Cell, companyId: string): Promis
   return (await to.db.query<{ step: ArrivalState }>({ text, values: [companyId, from.identity] })).rows[0]?.step;
 }
 
+/** Whether a move that brings the company here, or has brought it, has not ended. */
+export async function isArriving({ db }: { readonly db: Queryable }, id: string): Promise<boolean> {
+  return (await db.query({ text: 'select from integrations.moves where company_id = $1 and arrives', values: [id] })).rowCount > 0;
+}
+
 /** Throws Failure unless at least this has arrived: the other cell's database was restored since. */
 export function requireArrival(arrival: ArrivalState | undefined, least: ArrivalState): void {
   if (arrival !== undefined && ARRIVALS.indexOf(arrival) >= ARRIVALS.indexOf(least)) return;
