@@ -1,4 +1,16 @@
-import { SpanKind, SpanStatusCode, TraceFlags, context, propagation, trace, type Context, type Link, type Span, type Tracer } from '@opentelemetry/api';
+import {
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  context,
+  propagation,
+  trace,
+  type Context,
+  type Link,
+  type Span,
+  type SpanContext,
+  type Tracer,
+} from '@opentelemetry/api';
 import { isFault } from './faults.ts';
 import type { Logger } from './log.ts';
 import { currentRequest } from './request-context.ts';
@@ -28,14 +40,14 @@ export async function startTracing(service: string, { otlpEndpoint, otlpTracesEn
   };
 }
 
-/** Whether the active span is sampled, so that what it does is to be seen. */
+/** Whether the active span is sampled: then the collector should get everything within it. */
 export function isSampled(): boolean {
-  return tracer !== undefined && trace.getActiveSpan()?.isRecording() === true;
+  return recordingSpan() !== undefined;
 }
 
 /**
- * Runs work inside a span that ends with it, a child of the span around it, or of the one that the request came with. A rejection marks the span
- * as failed if it is a fault (`isFault`).
+ * Runs work inside a span that ends with it. Its parent is the active span, or without one the span in the request's traceparent. A rejection marks
+ * the span as failed if it is a fault (`isFault`).
  */
 export function withSpan<T>(name: string, kind: keyof typeof SpanKind, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
   if (tracer === undefined) return work();
@@ -68,24 +80,27 @@ export function withBatchSpan<T>(
   if (traceparents.length === 1 && only !== undefined) return inSpan(only, name, SpanKind[kind], attributes, [], work);
   const links = parents.flatMap((parent): Link[] => {
     const of = trace.getSpanContext(parent);
-    return of === undefined || (of.traceFlags & TraceFlags.SAMPLED) === 0 ? [] : [{ context: of }];
+    return of !== undefined && isTaken(of) ? [{ context: of }] : [];
   });
   return inSpan(context.active(), name, SpanKind[kind], attributes, links, work);
 }
 
 /** Adds attributes to the active span, and renames it, once they are known. */
 export function describeSpan(attributes: SpanAttributes, name?: string): void {
-  if (tracer === undefined) return;
-  const span = trace.getActiveSpan();
-  // It has ended if the client closed the connection meanwhile.
-  if (span?.isRecording() !== true) return;
-  span.setAttributes(attributes);
-  if (name !== undefined) span.updateName(name);
+  const span = recordingSpan();
+  span?.setAttributes(attributes);
+  if (name !== undefined) span?.updateName(name);
 }
 
 /** Marks the active span as failed, for faults that are not thrown. */
 export function failSpan(): void {
-  if (tracer !== undefined) trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR });
+  recordingSpan()?.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+/** The active span. Undefined if it is not sampled, or has ended, as when the client has closed the connection. */
+function recordingSpan(): Span | undefined {
+  const span = tracer && trace.getActiveSpan();
+  return span?.isRecording() === true ? span : undefined;
 }
 
 /** The trace for a peer or an event to continue; undefined if its id can be derived from the request id. */
@@ -107,11 +122,13 @@ function remote(header: (name: string) => string | undefined): Context {
 function inSpan<T>(parent: Context, name: string, kind: SpanKind, attributes: SpanAttributes, links: Link[], work: () => Promise<T>): Promise<T> {
   // No sampler that can be set takes a part of a span that it did not take; only a peer may have had another one.
   const around = trace.getSpanContext(parent);
-  if (around !== undefined && around.isRemote !== true && (around.traceFlags & TraceFlags.SAMPLED) === 0) return work();
+  if (around !== undefined && around.isRemote !== true && !isTaken(around)) return work();
   const span = tracer!.startSpan(name, { kind, attributes, links }, parent);
   const within = () => context.with(trace.setSpan(parent, span), work);
   return span.isRecording() ? recorded(span, within) : within();
 }
+
+const isTaken = ({ traceFlags }: SpanContext): boolean => (traceFlags & TraceFlags.SAMPLED) !== 0;
 
 async function recorded<T>(span: Span, work: () => Promise<T>): Promise<T> {
   const request = currentRequest();
