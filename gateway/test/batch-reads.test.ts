@@ -221,7 +221,7 @@ test('answers details of different companies in one batch as it answers them sep
   }
 });
 
-test('while tracing, a detail has a call of its own if it is sampled, and shares one if it is not', async () => {
+test('while tracing, details that are sampled go one by one, and the others together', async () => {
   process.env['OTEL_TRACES_SAMPLER'] = 'parentbased_always_off';
   const collector = await startCollector();
   const stop = await startTracing('gateway', { otlpEndpoint: collector.url }, silentLog);

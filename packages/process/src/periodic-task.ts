@@ -54,7 +54,7 @@ export class PeriodicTask {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#demanded = false;
-      // Also if a request has asked for it: the work serves others too.
+      // Also if a request demanded the round, because the work serves all requests.
       this.#running = onBehalfOf(undefined, () => this.#run(this.#stopping.signal)).finally(() => {
         this.#running = undefined;
         const restMs = this.#demanded ? 0 : this.#everyMs;

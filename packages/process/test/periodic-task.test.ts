@@ -22,7 +22,7 @@ function steered(everyMs = 0, againMs = everyMs) {
   return { task, rounds, failures, next };
 }
 
-test('runs on behalf of no request, also if one asked for it', async () => {
+test('runs on behalf of no request, also if a request demanded the round', async () => {
   const seen = Promise.withResolvers<unknown>();
   const task = new PeriodicTask(0, async () => seen.resolve(currentRequest()));
   onBehalfOf({ requestId: '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11', traceparent: undefined }, () => task.start());
